@@ -1,0 +1,30 @@
+"""bgai: backgammon bots to use, measure and train. This package plays; the package `train` trains.
+
+    import bgai
+    pos = bgai.Position.start()
+    print(bgai.load("strong").choose(pos, (3, 1)))
+"""
+
+from bgai.bots import Bot, UnknownBot, ValueBot, load
+from bgai.evaluation.checkpoint import InvalidCheckpoint
+from bgai.notation.plays import parse_play
+from bgai.rules.moves import afterstates
+from bgai.rules.outcome import Outcomes
+from bgai.rules.plays import IllegalPlay, Play, legal_plays
+from bgai.rules.position import InvalidPosition, Position
+
+__all__ = [
+    "Bot",
+    "IllegalPlay",
+    "InvalidCheckpoint",
+    "InvalidPosition",
+    "Outcomes",
+    "Play",
+    "Position",
+    "UnknownBot",
+    "ValueBot",
+    "afterstates",
+    "legal_plays",
+    "load",
+    "parse_play",
+]

@@ -1,0 +1,171 @@
+"""`bgai arena`: every pair of the named bots plays duplicate games; prints the scores. Knows no rules."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from bgai.arena.duplicate import ArenaError, MatchResult, check_games_and_seed, play_match
+from bgai.arena.stats import check_sprt_bounds
+from bgai.arena.table import Pairing, cross_table, distinct_labels, match_data, match_lines
+from bgai.bots import Bot, open_bot
+from bgai.files import write_atomically
+
+DEFAULT_GAMES = 10_000
+INTERRUPTED = 130
+
+
+def add_parser(subparsers: Any) -> argparse.ArgumentParser:
+    """Add the command `arena` to the parsers of `bgai`."""
+    parser: argparse.ArgumentParser = subparsers.add_parser(
+        "arena",
+        help="play bots against each other, with intervals",
+        description=(
+            "Every pair of the named bots plays cubeless money games, two by two with the same dice and "
+            "changed seats. "
+            "Scores are points per game of the first bot with the 95% interval over pairs; "
+            "a game counts 1, a gammon 2, a backgammon 3."
+        ),
+    )
+    parser.add_argument(
+        "bots",
+        metavar="BOT",
+        nargs="+",
+        help="beginner, normal, strong, a checkpoint, a run's folder, random, pubeval, gnubg:PLIES "
+        "or bgsage:PLIES",
+    )
+    parser.add_argument(
+        "--games",
+        type=int,
+        default=DEFAULT_GAMES,
+        metavar="N",
+        help="games of each match, even (default %(default)s)",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="S", help="seed of the dice (default %(default)s)"
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write everything to this file")
+    parser.add_argument(
+        "--sprt",
+        type=float,
+        nargs=2,
+        metavar=("LOW", "HIGH"),
+        help="stop a match once it is decided whether the first bot scores at most LOW or at least HIGH "
+        "points per game (error rates 5%%); --games is then the most that are played",
+    )
+    parser.set_defaults(run_command=run)
+    return parser
+
+
+def run(args: argparse.Namespace) -> int:
+    """Play and print; the exit code is 0, 2 after an error (one sentence on stderr), 130 after Ctrl-C."""
+    try:
+        return _run(args)
+    except (ValueError, OSError) as error:
+        print(f"bgai arena: {error}", file=sys.stderr)
+        return 2
+
+
+def _run(args: argparse.Namespace) -> int:
+    _check(args)
+    bots = [open_bot(text) for text in args.bots]
+    labels = distinct_labels([bot.name for bot in bots])
+    results: dict[Pairing, MatchResult] = {}
+    interrupted = False
+    try:
+        _play_all(bots, labels, args, results)
+    except KeyboardInterrupt:
+        interrupted = True
+        print("interrupted; what was played so far:" if results else "interrupted", file=sys.stderr)
+    if results:
+        _print(labels, args, results)
+    if args.json is not None:
+        data = _data(bots, labels, args, results, interrupted)
+        write_atomically(args.json, (json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n").encode())
+    return INTERRUPTED if interrupted else 0
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Everything that can be wrong is said before the first game."""
+    if len(args.bots) < 2:
+        raise ArenaError("the arena needs at least two bots; a bot may be named twice to play itself")
+    check_games_and_seed(args.games, args.seed)
+    if args.sprt is not None:
+        check_sprt_bounds(*args.sprt)
+    if args.json is not None:
+        folder = args.json.resolve().parent
+        if not folder.is_dir():
+            raise ArenaError(f"--json {args.json}: there is no folder {folder}")
+        if args.json.is_dir():
+            raise ArenaError(f"--json {args.json} is a folder; it must be a file")
+        if not os.access(folder, os.W_OK):
+            raise ArenaError(f"--json {args.json}: the folder {folder} cannot be written to")
+
+
+def _play_all(
+    bots: list[Bot], labels: list[str], args: argparse.Namespace, results: dict[Pairing, MatchResult]
+) -> None:
+    """Fill `results` match by match after every batch: when Ctrl-C comes they hold what was played."""
+    for a, b in itertools.combinations(range(len(bots)), 2):
+        with tqdm(total=args.games, desc=f"{labels[a]} - {labels[b]}", unit=" games", leave=False) as bar:
+
+            def note(result: MatchResult, pairing: Pairing = (a, b), bar: tqdm = bar) -> None:
+                results[pairing] = result
+                bar.set_postfix_str(str(result.score), refresh=False)
+                bar.update(result.games - bar.n)
+
+            # open_bot's bots choose among bgai's own afterstates, so their plays need no second check.
+            play_match(
+                bots[a],
+                bots[b],
+                args.games,
+                args.seed,
+                note,
+                sprt_bounds=args.sprt,
+                check_plays=False,
+            )
+
+
+def _print(labels: list[str], args: argparse.Namespace, results: dict[Pairing, MatchResult]) -> None:
+    for line in match_lines(labels, results, args.sprt):
+        print(line)
+    if len(labels) > 2:
+        print()
+        for line in cross_table(labels, results):
+            print(line)
+
+
+def _data(
+    bots: list[Bot],
+    labels: list[str],
+    args: argparse.Namespace,
+    results: dict[Pairing, MatchResult],
+    interrupted: bool,
+) -> dict[str, Any]:
+    return {
+        "bgai": _version(),
+        "seed": args.seed,
+        "games": args.games,
+        "sprt": None if args.sprt is None else {"low": args.sprt[0], "high": args.sprt[1]},
+        "interrupted": interrupted,
+        "bots": [
+            {"label": label, "bot": text, "name": bot.name, "description": bot.description}
+            for label, text, bot in zip(labels, args.bots, bots, strict=True)
+        ],
+        "matches": [match_data(labels, pairing, result) for pairing, result in results.items()],
+    }
+
+
+def _version() -> str:
+    try:
+        return version("bgai")
+    except PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,134 @@
+"""Results as aligned plain text and as data for JSON. Knows nothing of playing, files or the command line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from bgai.arena.duplicate import MatchResult
+from bgai.arena.stats import CONFIDENCE, Score
+
+Pairing = tuple[int, int]
+
+
+def distinct_labels(names: Sequence[str]) -> list[str]:
+    """The names, the second "x" as "x (2)" and so on, so that no two labels are the same."""
+    labels: list[str] = []
+    for name in names:
+        label, count = name, 1
+        while label in labels:
+            count += 1
+            label = f"{name} ({count})"
+        labels.append(label)
+    return labels
+
+
+def match_lines(
+    labels: Sequence[str],
+    results: dict[Pairing, MatchResult],
+    sprt_bounds: Sequence[float] | None = None,
+) -> list[str]:
+    """One line a match, in columns, and what the sequential test said below it."""
+    header = ("match", "points per game, 95%", "won (gammons, backgammons)", "lost", "games", "games/s")
+    rows, notes = [header], [""]
+    for (a, b), result in results.items():
+        rows.append(
+            (
+                f"{labels[a]} - {labels[b]}",
+                str(result.score),
+                _wins_text(result.wins),
+                _wins_text(result.losses),
+                f"{result.games:,}",
+                f"{result.games_per_second:,.0f}"
+                if result.games_per_second >= 10
+                else f"{result.games_per_second:.2g}",
+            )
+        )
+        notes.append("" if sprt_bounds is None else verdict_line(result, sprt_bounds))
+    lines = []
+    for line, note in zip(_aligned(rows, left=(0,)), notes, strict=True):
+        lines += [line, f"  {note}"] if note else [line]
+    return lines
+
+
+def cross_table(labels: Sequence[str], results: dict[Pairing, MatchResult]) -> list[str]:
+    """Points per game of the row's bot against the column's, with 95% intervals; "." where none played."""
+    cells = [["points per game, 95%", *labels]]
+    for row, label in enumerate(labels):
+        cells.append([label] + [_cell(results, row, column) for column in range(len(labels))])
+    return _aligned(cells, left=(0,))
+
+
+def verdict_line(result: MatchResult, bounds: Sequence[float]) -> str:
+    """What the sequential test of a match decided, in one sentence."""
+    low, high = bounds
+    verdict = result.verdict
+    after = f"after {result.games:,} games"
+    if verdict is None or verdict.accepted is None:
+        between = f"at most {low:+g} and at least {high:+g} points per game"
+        return f"sequential test: undecided between {between} {after}"
+    if verdict.accepted == "high":
+        return f"sequential test: accepts H1, at least {high:+g} points per game, {after}"
+    return f"sequential test: accepts H0, at most {low:+g} points per game, {after}"
+
+
+def match_data(labels: Sequence[str], pairing: Pairing, result: MatchResult) -> dict[str, Any]:
+    """A match as JSON data; A's points of every game are there in order, so all numbers can be checked."""
+    points = result.score
+    return {
+        "a": labels[pairing[0]],
+        "b": labels[pairing[1]],
+        "games": result.games,
+        "points_per_game": points.mean,
+        "interval": None if math.isinf(points.half_width) else points.half_width,
+        "confidence": CONFIDENCE,
+        "won": _wins_data(result.wins),
+        "lost": _wins_data(result.losses),
+        "seconds": round(result.seconds, 3),
+        "games_per_second": round(result.games_per_second, 1),
+        "sprt": _verdict_data(result),
+        "points": result.points.tolist(),
+    }
+
+
+def _verdict_data(result: MatchResult) -> dict[str, Any] | None:
+    if result.verdict is None:
+        return None
+    llr = result.verdict.llr
+    return {
+        "accepted": {"high": "H1", "low": "H0", None: None}[result.verdict.accepted],
+        "pairs": result.verdict.pairs,
+        "llr": llr if math.isfinite(llr) else None,
+    }
+
+
+def _wins_data(wins: tuple[int, int, int]) -> dict[str, int]:
+    return dict(zip(("single", "gammon", "backgammon"), wins, strict=True))
+
+
+def _wins_text(wins: tuple[int, int, int]) -> str:
+    _, gammons, backgammons = wins
+    return f"{sum(wins):,} ({gammons:,}, {backgammons:,})"
+
+
+def _cell(results: dict[Pairing, MatchResult], row: int, column: int) -> str:
+    if (row, column) in results:
+        return str(results[row, column].score)
+    if (column, row) in results:
+        mean, half_width = results[column, row].score
+        return str(Score(-mean, half_width))
+    return "."
+
+
+def _aligned(rows: Sequence[Sequence[str]], left: Sequence[int]) -> list[str]:
+    """Lines with columns two blanks apart; the columns in `left` start together, the others end together."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [
+            cell.ljust(width) if column in left else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return lines

@@ -1,0 +1,133 @@
+"""The command `bgai`: one subcommand per job; each job's module is imported only when it is asked for."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+# name: (module, function that adds the parser, what stands in `bgai --help`)
+COMMANDS = {
+    "play": ("bgai.frontends.terminal", "add_parser", "play a bot in the terminal"),
+    "train": ("train.cli", "add_train_parser", "train a bot by self-play"),
+    "arena": ("bgai.arena.cli", "add_parser", "play bots against each other, with intervals"),
+    "export": ("train.cli", "add_export_parser", "copy the graded bots of a run to a folder"),
+    "info": ("bgai.cli", "add_info_parser", "what a bot file says of itself"),
+    "bench": ("train.bench", "add_parser", "how fast this machine plays and trains"),
+    "warm": ("bgai.cli", "add_warm_parser", "compile everything once, so that later starts are quick"),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code: 0 done, 1 or 2 an error that one sentence explains, 130 Ctrl-C."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    wanted = next((word for word in given if not word.startswith("-")), None)
+    parser = argparse.ArgumentParser(
+        prog="bgai",
+        description="Backgammon bots: play them, train them, measure them.",
+        epilog="bgai COMMAND --help explains a command.",
+    )
+    parser.add_argument("--version", action="version", version=f"bgai {_version()}")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    for name, (module, function, summary) in COMMANDS.items():
+        if name != wanted:
+            subparsers.add_parser(name, help=summary)
+            continue
+        try:
+            getattr(importlib.import_module(module), function)(subparsers)
+        except ModuleNotFoundError as error:
+            return _say(name, f"this command needs the package {error.name}: {_how_to_install(error.name)}")
+    args = parser.parse_args(given)
+    if args.command is None:
+        parser.print_help()
+        return 2
+    try:
+        return args.run_command(args)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 1
+    except ModuleNotFoundError as error:
+        return _say(args.command, f"this command needs the package {error.name}: {_how_to_install(error.name)}")
+    except (ValueError, OSError) as error:
+        return _say(args.command, str(error))
+
+
+def add_info_parser(subparsers: Any) -> None:
+    """Add the command `info`."""
+    parser = subparsers.add_parser("info", help=COMMANDS["info"][2], description="What a bot file says of itself.")
+    parser.add_argument("bot", metavar="BOT", help="a level, a bot file or a run folder")
+    parser.set_defaults(run_command=_info)
+
+
+def add_warm_parser(subparsers: Any) -> None:
+    """Add the command `warm`."""
+    parser = subparsers.add_parser(
+        "warm",
+        help=COMMANDS["warm"][2],
+        description="Compile everything once and keep it in the jit cache, so that later starts are quick.",
+    )
+    parser.set_defaults(run_command=_warm)
+
+
+def _info(args: argparse.Namespace) -> int:
+    from bgai.bots import find_bot_file, load
+
+    bot = load(args.bot)
+    print(f"{find_bot_file(args.bot)}")
+    print(f"network: {bot.network.encoding.name} inputs, hidden {list(bot.network.hidden)}")
+    for key, value in sorted(bot.card.items()):
+        if key == "config":
+            print("config:\n  " + "\n  ".join(str(value).splitlines()))
+        elif key == "strength" and isinstance(value, dict):
+            for name, score in value.items():
+                print(
+                    f"strength against {name}: {score['points_per_game']:+.3f} ± {score['interval']:.3f} points "
+                    f"per game over {score['games']:,} games"
+                )
+        else:
+            print(f"{key}: {value}")
+    return 0
+
+
+def _warm(args: argparse.Namespace) -> int:
+    import time
+
+    from bgai.arena import play_match
+    from bgai.bots import LEVELS, load
+    from bgai.referees import RandomBot
+    from bgai.rules.position import Position
+
+    began = time.perf_counter()
+    start = Position.start()
+    for level in LEVELS:
+        bot = load(level)
+        bot.rank(start, (3, 1))
+        bot.choose(start, (6, 6))
+        bot.evaluate(start)
+        play_match(bot, RandomBot(), 8, seed=0)
+    print(f"ready after {time.perf_counter() - began:.1f} s")
+    return 0
+
+
+def _version() -> str:
+    try:
+        return version("bgai")
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+def _how_to_install(package: str | None) -> str:
+    extras = {"torch": "train", "tensorboard": "train", "gnubg_nn": "referees", "bgsage": "referees"}
+    extra = extras.get(package or "")
+    return f'pip install "bgai[{extra}]"' if extra else f"pip install {package}"
+
+
+def _say(command: str, sentence: str) -> int:
+    print(f"bgai {command}: {sentence}", file=sys.stderr)
+    return 2

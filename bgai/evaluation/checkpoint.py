@@ -1,0 +1,106 @@
+"""Bot files: a network's weights and its card in one safetensors file. Loading one can never run code.
+
+The file says what it is: metadata `format` = "bgai-bot", `version`, `encoding`, and `card`, a JSON object of what
+the bot was trained on and how strong it measured. Tensors: layer0.weight [out, in], layer0.bias [out], layer1...
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import safetensors
+import safetensors.numpy
+
+from bgai.evaluation.encoding import UnknownEncoding, encoding
+from bgai.evaluation.network import Layer, Network
+from bgai.files import write_atomically
+
+FORMAT = "bgai-bot"
+VERSION = "1"
+MOST_BYTES = 1 << 30
+
+
+class InvalidCheckpoint(ValueError):
+    """A file that is no whole bgai bot; the message says what is wrong with it."""
+
+
+class Checkpoint(NamedTuple):
+    """What a bot file holds."""
+
+    network: Network
+    card: dict[str, Any]
+
+
+def save_checkpoint(path: str | os.PathLike[str], network: Network, card: dict[str, Any]) -> None:
+    """Write a bot file atomically. `card` must be JSON; raises OSError when the file cannot be written."""
+    tensors = {}
+    for number, (weights, bias) in enumerate(network.layers):
+        tensors[f"layer{number}.weight"] = np.ascontiguousarray(weights)
+        tensors[f"layer{number}.bias"] = np.ascontiguousarray(bias)
+    metadata = {
+        "format": FORMAT,
+        "version": VERSION,
+        "encoding": network.encoding.name,
+        "card": json.dumps(card, ensure_ascii=False, sort_keys=True),
+    }
+    write_atomically(path, safetensors.numpy.save(tensors, metadata=metadata))
+
+
+def load_checkpoint(path: str | os.PathLike[str]) -> Checkpoint:
+    """Read a bot file. Raises FileNotFoundError, InvalidCheckpoint with a plain sentence."""
+    file = Path(path)
+    if not file.is_file():
+        raise FileNotFoundError(f"there is no bot file {file}")
+    if file.stat().st_size > MOST_BYTES:
+        raise InvalidCheckpoint(f"{file} is larger than any bgai bot file (over {MOST_BYTES >> 20} MiB)")
+    try:
+        with safetensors.safe_open(file, framework="numpy") as opened:
+            metadata = opened.metadata() or {}
+            if metadata.get("format") != FORMAT:
+                raise InvalidCheckpoint(
+                    f"{file} is a safetensors file but no bgai bot: its metadata should say format = {FORMAT!r}"
+                )
+            if metadata.get("version") != VERSION:
+                raise InvalidCheckpoint(
+                    f"{file} has version {metadata.get('version')!r} of the bot format; this bgai reads {VERSION!r}"
+                )
+            tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118 (no iterator)
+    except InvalidCheckpoint:
+        raise
+    except OSError as error:
+        raise InvalidCheckpoint(f"{file} cannot be read: {error}") from None
+    except Exception as error:  # the parser raises its own kinds for damaged headers and sizes
+        raise InvalidCheckpoint(f"{file} is damaged or no bot file ({error})") from None
+    return Checkpoint(_network(file, tensors, metadata), _card(file, metadata))
+
+
+def _network(file: Path, tensors: dict[str, np.ndarray], metadata: dict[str, str]) -> Network:
+    count = len(tensors) // 2
+    names = {f"layer{number}.{part}" for number in range(count) for part in ("weight", "bias")}
+    if set(tensors) != names:
+        wrong = ", ".join(sorted(set(tensors) ^ names)[:4])
+        raise InvalidCheckpoint(f"{file} does not hold whole layers, each with a weight and a bias (see {wrong})")
+    layers: list[Layer] = [(tensors[f"layer{i}.weight"], tensors[f"layer{i}.bias"]) for i in range(count)]
+    for number, (weights, bias) in enumerate(layers):
+        if weights.ndim != 2 or bias.ndim != 1:
+            raise InvalidCheckpoint(f"{file}: layer {number} has the wrong number of dimensions")
+    try:
+        return Network(encoding(metadata.get("encoding", "")), tuple(layers))
+    except UnknownEncoding as error:
+        raise InvalidCheckpoint(f"{file} was made for another bgai: {error}") from None
+    except ValueError as error:
+        raise InvalidCheckpoint(f"{file}: {error}") from None
+
+
+def _card(file: Path, metadata: dict[str, str]) -> dict[str, Any]:
+    try:
+        card = json.loads(metadata.get("card", "{}"))
+    except ValueError as error:
+        raise InvalidCheckpoint(f"{file}: its card is not JSON ({error})") from None
+    if not isinstance(card, dict):
+        raise InvalidCheckpoint(f"{file}: its card is not a JSON object")
+    return card

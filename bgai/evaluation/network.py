@@ -1,0 +1,92 @@
+"""A value network for play: weights, and the chances it gives to afterstates. Knows no files and no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bgai.evaluation import kernels
+from bgai.evaluation.encoding import Encoding
+from bgai.rules.outcome import OUTCOMES
+from bgai.rules.position import POINTS
+
+Layer = tuple[np.ndarray, np.ndarray]  # weights [out, in] float32, bias [out] float32
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """Fully connected layers with ReLU between them; the six logits of the last are softmaxed into Outcomes.
+
+    Raises ValueError when the layers do not fit each other or the encoding.
+    """
+
+    encoding: Encoding
+    layers: tuple[Layer, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.layers) < 2:
+            raise ValueError(f"a network has two layers or more, not {len(self.layers)}")
+        width = self.encoding.width
+        for number, (weights, bias) in enumerate(self.layers):
+            for array, shape in ((weights, (len(bias), width)), (bias, (len(bias),))):
+                if array.shape != shape or array.dtype != np.float32:
+                    raise ValueError(
+                        f"layer {number} should be float32 of the shape {list(shape)}, "
+                        f"not {array.dtype} of {list(array.shape)}"
+                    )
+                if not np.isfinite(array).all():
+                    raise ValueError(f"layer {number} holds numbers that are not finite")
+            width = len(bias)
+        if width != OUTCOMES:
+            raise ValueError(f"the last layer should have {OUTCOMES} outputs, not {width}")
+
+    @property
+    def hidden(self) -> tuple[int, ...]:
+        """Sizes of the hidden layers."""
+        return tuple(len(bias) for _, bias in self.layers[:-1])
+
+    @cached_property
+    def _arrays(self) -> tuple[np.ndarray, ...]:
+        return kernel_arrays(self.encoding, self.layers)
+
+    def outcomes(self, parents: np.ndarray, boards: np.ndarray, starts: np.ndarray) -> np.ndarray:
+        """Chances for the player to roll on `boards` [N, 26] int8 -> [N, 6] float32.
+
+        `parents` [B, 26] int8 are boards that resemble theirs, seen by the same player: boards[starts[i]] to
+        boards[starts[i + 1]] those of parents[i].
+        """
+        chances = np.empty((len(boards), OUTCOMES), dtype=np.float32)
+        kernels.forward(*self._arrays, parents, boards, starts, chances)
+        kernels.softmax(chances)
+        return chances
+
+    def outcomes_of(self, boards: np.ndarray) -> np.ndarray:
+        """Chances for the player to roll on unrelated boards [N, 26] int8 -> [N, 6] float32."""
+        return self.outcomes(boards, boards, np.arange(len(boards) + 1))
+
+
+def kernel_arrays(encoding: Encoding, layers: Sequence[Layer]) -> tuple[np.ndarray, ...]:
+    """The layers as `kernels.forward` wants them: the first folded into a table by place and men, the hidden ones
+    transposed and padded to one block, the output's as they are."""
+    (first, first_bias), *middle, (last, last_bias) = layers
+    table = encoding.rows.reshape(-1, encoding.width) @ first.T
+    rows = table.reshape(POINTS, -1, len(first_bias))
+    rows[0] += first_bias + encoding.base @ first.T
+    sizes = [len(first_bias), *(len(bias) for _, bias in middle)]
+    weights = np.zeros((len(middle), max(sizes), max(sizes)), dtype=np.float32)
+    biases = np.zeros((len(middle), max(sizes)), dtype=np.float32)
+    for number, (weight, bias) in enumerate(middle):
+        weights[number, : weight.shape[1], : weight.shape[0]] = weight.T
+        biases[number, : len(bias)] = bias
+    return (
+        np.ascontiguousarray(table),
+        np.array(sizes, dtype=np.int64),
+        weights,
+        biases,
+        np.ascontiguousarray(last),
+        np.ascontiguousarray(last_bias),
+    )
+

@@ -1,0 +1,96 @@
+"""Choosing plays by one ply: the afterstate that is worth least to the opponent. Knows no networks, only functions.
+
+The way of a datum: boards -> afterstates -> outcomes -> equity -> best of each game -> boards. Self-play, arena
+and bots all go it through `one_ply`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from bgai.rules.moves import trusted_afterstates
+from bgai.rules.outcome import OUTCOMES, points_lost, points_lost_many
+from bgai.rules.position import turn
+
+# (parents [B, 26], boards [N, 26], starts [B + 1]) -> chances [N, 6] of the player to roll on `boards`.
+Evaluator = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+
+
+class Choice(NamedTuple):
+    """The best afterstate of every board."""
+
+    boards: np.ndarray  # [B, 26] int8, seen by the opponent, who rolls next
+    outcomes: np.ndarray  # [B, 6] float32, his chances
+    points_lost: np.ndarray  # [B] int8, what he has lost if the play ended the game, else 0
+
+
+@njit(cache=True, nogil=True)
+def set_finished(boards, outcomes):
+    """Write the exact outcome over the estimate wherever the opponent of the player to roll has no men left."""
+    for i in range(boards.shape[0]):
+        over = True
+        for place in range(boards.shape[1] - 1, -1, -1):
+            if boards[i, place] < 0:
+                over = False
+                break
+        if over:
+            outcomes[i] = 0
+            outcomes[i, OUTCOMES // 2 + points_lost(boards[i]) - 1] = 1
+
+
+@njit(cache=True, nogil=True)
+def _equity(outcomes, i):
+    return (
+        (outcomes[i, 0] - outcomes[i, 3])
+        + 2 * (outcomes[i, 1] - outcomes[i, 4])
+        + 3 * (outcomes[i, 2] - outcomes[i, 5])
+    )
+
+
+@njit(cache=True, nogil=True)
+def equities(outcomes):
+    """Cubeless money equity of chances [N, 6] -> [N] float64."""
+    values = np.empty(outcomes.shape[0], dtype=np.float64)
+    for i in range(outcomes.shape[0]):
+        values[i] = _equity(outcomes, i)
+    return values
+
+
+@njit(cache=True, nogil=True)
+def _lowest(outcomes, starts):
+    """Row of the lowest equity in every game; of equals the first."""
+    best = np.empty(starts.shape[0] - 1, dtype=np.int64)
+    for game in range(starts.shape[0] - 1):
+        best[game] = starts[game]
+        lowest = _equity(outcomes, starts[game])
+        for row in range(starts[game] + 1, starts[game + 1]):
+            value = _equity(outcomes, row)
+            if value < lowest:
+                lowest = value
+                best[game] = row
+    return best
+
+
+def value_afterstates(
+    evaluate: Evaluator, boards: np.ndarray, dice: np.ndarray, out: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Afterstates [N, 26], starts [B + 1] and the opponent's chances [N, 6]; finished games are exact."""
+    rows, starts = trusted_afterstates(boards, dice, out)
+    outcomes = evaluate(np.ascontiguousarray(turn(boards)), rows, starts)
+    set_finished(rows, outcomes)
+    return rows, starts, outcomes
+
+
+def one_ply(evaluate: Evaluator, boards: np.ndarray, dice: np.ndarray, out: np.ndarray | None = None) -> Choice:
+    """The best play of every board: boards [B, 26] int8 seen by the mover, dice [B, 2] int8.
+
+    `out` is a workspace for `trusted_afterstates`.
+    """
+    rows, starts, outcomes = value_afterstates(evaluate, boards, dice, out)
+    best = _lowest(outcomes, starts)
+    chosen = rows[best]
+    return Choice(chosen, outcomes[best], points_lost_many(chosen))

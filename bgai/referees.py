@@ -1,0 +1,197 @@
+"""Bots to measure against: random plays, and pubeval, gnubg and bgsage from packages of the extra "referees".
+
+All play cubeless money games, where gammons always count, and every choice is checked against bgai's own
+afterstates. Knows nothing of bgai's networks. A package is imported when its referee is opened, not before.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numba import njit, uint64
+
+from bgai.bots import Bot, UnknownBot
+from bgai.rules.dice import random_bits
+from bgai.rules.moves import trusted_afterstates
+from bgai.rules.position import BAR, OPPONENT_BAR, Position, turn
+
+GNUBG_PLIES = (0, 1, 2)
+BGSAGE_PLIES = (1, 2, 3)
+REFEREES = ("random", "pubeval", "gnubg", "bgsage")
+
+
+class RefereeError(ValueError):
+    """A referee chose a board that none of bgai's legal plays leads to."""
+
+
+class RandomBot(Bot):
+    """Any legal afterstate with the same chance, decided by a hash of seed, board and roll."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self.name = "random"
+        self.description = f"uniformly random legal plays, seed {seed}"
+        self._seed = seed
+
+    def choose_boards(self, boards: np.ndarray, dice: np.ndarray) -> np.ndarray:
+        rows, starts = trusted_afterstates(boards, dice)
+        return rows[_random_rows(self._seed, boards, dice, starts)]
+
+
+@njit(cache=True, nogil=True)
+def _random_rows(seed, boards, dice, starts):
+    """One row of each roll's afterstates, starts[i] to starts[i + 1]; the dice have no order."""
+    rows = np.empty(boards.shape[0], dtype=np.int64)
+    for i in range(boards.shape[0]):
+        bits = random_bits(seed, max(dice[i, 0], dice[i, 1]), min(dice[i, 0], dice[i, 1]))
+        for point in range(boards.shape[1]):
+            bits = random_bits(bits, boards[i, point], point)
+        count = uint64(starts[i + 1] - starts[i])
+        rows[i] = starts[i] + np.int64(((bits >> uint64(32)) * count) >> uint64(32))
+    return rows
+
+
+class PubevalBot(Bot):
+    """Tesauro's public benchmark player of 1993, a linear evaluation."""
+
+    def __init__(self) -> None:
+        self.name = "pubeval"
+        self.description = "Tesauro's pubeval, from gnubg-nn"
+        self._gnubg = _package("gnubg_nn", self.name)
+
+    def choose_boards(self, boards: np.ndarray, dice: np.ndarray) -> np.ndarray:
+        choose = self._gnubg.pub_best_move
+        after = []
+        for men, lists, (die1, die2) in zip(boards.tolist(), _two_lists(boards), dice.tolist(), strict=True):
+            flat = [place + 1 for place in choose(lists, die1, die2)]
+            after.append(_moved(men, list(zip(flat[::2], flat[1::2], strict=True))))
+        return _legal(self.name, boards, dice, turn(np.array(after, dtype=np.int8)))
+
+
+class GnubgBot(Bot):
+    """GNU Backgammon's networks, looking `plies` ahead as gnubg counts them: 0 evaluates the afterstates."""
+
+    def __init__(self, plies: int) -> None:
+        _check_plies("gnubg", plies, GNUBG_PLIES)
+        self.name = f"gnubg:{plies}"
+        self.description = f"GNU Backgammon at {plies} plies, cubeless money, from gnubg-nn"
+        self._plies = plies
+        self._gnubg = _package("gnubg_nn", self.name)
+
+    def choose_boards(self, boards: np.ndarray, dice: np.ndarray) -> np.ndarray:
+        choose = self._gnubg.best_move
+        after = []
+        for men, lists, (die1, die2) in zip(boards.tolist(), _two_lists(boards), dice.tolist(), strict=True):
+            after.append(_moved(men, choose(lists, die1, die2, n=self._plies)))
+        return _legal(self.name, boards, dice, turn(np.array(after, dtype=np.int8)))
+
+
+class BgsageBot(Bot):
+    """The Open Sage engine, looking `plies` deep as it counts them: 1 evaluates the afterstates."""
+
+    def __init__(self, plies: int) -> None:
+        _check_plies("bgsage", plies, BGSAGE_PLIES)
+        self.name = f"bgsage:{plies}"
+        self.description = f"Open Sage at {plies} plies, cubeless money, from bgsage"
+        package = _package("bgsage", self.name)
+        self._analyzer: Any = package.BgBotAnalyzer(eval_level=f"{plies}ply", cubeful=False)
+
+    def choose_boards(self, boards: np.ndarray, dice: np.ndarray) -> np.ndarray:
+        rows, starts = trusted_afterstates(boards, dice)
+        legal, before = _both_bars_positive(turn(rows)).tolist(), _both_bars_positive(boards).tolist()
+        chosen = starts[:-1].copy()
+        for i in range(len(boards)):
+            ours = legal[starts[i] : starts[i + 1]]
+            if len(ours) == 1:
+                continue
+            ranked = self._analyzer.checker_play(
+                before[i], int(dice[i, 0]), int(dice[i, 1]), jacoby=False
+            ).moves
+            # bgsage also bears the last man off with one die where the rules want a hit with the other one
+            # first, so its best play is the best of those that are legal.
+            best = next((move.board for move in ranked if move.board in ours), None)
+            if best is None:
+                raise _no_legal_play(self.name, boards[i], dice[i])
+            chosen[i] += ours.index(best)
+        return rows[chosen]
+
+
+def open_referee(text: str) -> Bot:
+    """The referee that `text` names: random, pubeval, gnubg:PLIES or bgsage:PLIES. Raises UnknownBot."""
+    name, colon, plies = text.partition(":")
+    if name not in REFEREES:
+        raise UnknownBot(f"{text!r} is no referee; there are random, pubeval, gnubg:PLIES and bgsage:PLIES")
+    if name in ("random", "pubeval"):
+        if colon:
+            raise UnknownBot(f"{name} looks no plies ahead: write {name}, not {text!r}")
+        return RandomBot() if name == "random" else PubevalBot()
+    allowed = GNUBG_PLIES if name == "gnubg" else BGSAGE_PLIES
+    if plies not in map(str, allowed):
+        raise _wrong_plies(name, repr(text), allowed)
+    return GnubgBot(int(plies)) if name == "gnubg" else BgsageBot(int(plies))
+
+
+def illegal_rows(boards: np.ndarray, dice: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Numbers of the rows whose chosen board is no afterstate of the roll; arrays as in `choose_boards`."""
+    rows, starts = trusted_afterstates(boards, dice)
+    same = (rows == np.repeat(chosen, np.diff(starts), axis=0)).all(axis=1)
+    return np.flatnonzero(~np.logical_or.reduceat(same, starts[:-1]))
+
+
+def _package(module: str, bot: str) -> ModuleType:
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise UnknownBot(f'{bot} needs the extra "referees": pip install "bgai[referees]"') from None
+
+
+def _check_plies(name: str, plies: int, allowed: Sequence[int]) -> None:
+    if plies not in allowed:
+        raise _wrong_plies(name, str(plies), allowed)
+
+
+def _wrong_plies(name: str, given: str, allowed: Sequence[int]) -> UnknownBot:
+    choices = [f"{name}:{plies}" for plies in allowed]
+    return UnknownBot(f"{name} needs its plies, {', '.join(choices[:-1])} or {choices[-1]}, not {given}")
+
+
+def _two_lists(boards: np.ndarray) -> list[list[list[int]]]:
+    """gnubg-nn's boards: 25 counts of the opponent and 25 of the roller, each from its own side, bar last."""
+    mine = np.maximum(boards[:, 1:], 0)
+    theirs = np.maximum(-boards[:, BAR - 1 :: -1], 0)
+    return np.stack([theirs, mine], axis=1).tolist()
+
+
+def _both_bars_positive(boards: np.ndarray) -> np.ndarray:
+    """bgsage's board: like bgai's, but the men on the opponent's bar are counted positive (a copy)."""
+    theirs = boards.copy()
+    theirs[:, OPPONENT_BAR] *= -1
+    return theirs
+
+
+def _moved(men: list[int], steps: Sequence[Sequence[int]]) -> list[int]:
+    """The men after single-checker steps (from, to), still seen by the mover; 25 is the bar, 0 off."""
+    after = list(men)
+    for start, end in steps:
+        after[start] -= 1
+        if end > 0:
+            if after[end] == -1:
+                after[end] = 0
+                after[OPPONENT_BAR] -= 1
+            after[end] += 1
+    return after
+
+
+def _legal(name: str, boards: np.ndarray, dice: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    wrong = illegal_rows(boards, dice, chosen)
+    if len(wrong):
+        raise _no_legal_play(name, boards[wrong[0]], dice[wrong[0]])
+    return chosen
+
+
+def _no_legal_play(name: str, board: np.ndarray, dice: np.ndarray) -> RefereeError:
+    position = Position(board.tolist())
+    return RefereeError(f"{name} chose no legal play in position {position.id} with roll {dice[0]}{dice[1]}")

@@ -1,0 +1,50 @@
+"""Dice as a pure function of (seed, game, ply): no state, so any game can be replayed or resumed at any roll.
+
+The generator is SplitMix64 (Steele, Lea, Flood 2014) used as a counter-based hash.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, uint64
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _mix(x):
+    x = (x ^ (x >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> uint64(27))) * uint64(0x94D049BB133111EB)
+    return x ^ (x >> uint64(31))
+
+
+@njit(cache=True, nogil=True)
+def random_bits(seed, game, ply):
+    """64 random bits that belong to this seed, game and ply."""
+    step = uint64(0x9E3779B97F4A7C15)
+    bits = _mix(uint64(seed) + step)
+    bits = _mix(bits + step * (uint64(game) + uint64(1)))
+    return _mix(bits + step * (uint64(ply) + uint64(1)))
+
+
+@njit(cache=True, nogil=True)
+def roll(seed, game, ply):
+    """Two dice, each 1 to 6. Ply 0 is the opening roll: one die each, ties rolled again, so never a double."""
+    bits = random_bits(seed, game, ply)
+    high = bits >> uint64(32)
+    low = bits & uint64(0xFFFFFFFF)
+    first = (high * uint64(6)) >> uint64(32)
+    if ply > 0:
+        return np.int8(first + uint64(1)), np.int8(((low * uint64(6)) >> uint64(32)) + uint64(1))
+    # Given the first die, the second is one of the five other numbers: the same as rolling ties again.
+    second = (low * uint64(5)) >> uint64(32)
+    if second >= first:
+        second += uint64(1)
+    return np.int8(first + uint64(1)), np.int8(second + uint64(1))
+
+
+@njit(cache=True, nogil=True)
+def rolls(seed, games, ply):
+    """The dice of many games at one ply: games [B] int64 -> [B, 2] int8."""
+    dice = np.empty((games.shape[0], 2), dtype=np.int8)
+    for i in range(games.shape[0]):
+        dice[i, 0], dice[i, 1] = roll(seed, games[i], ply)
+    return dice

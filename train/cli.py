@@ -1,0 +1,113 @@
+"""The commands `bgai train` and `bgai export`."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+from train.config import Config, find_config, from_toml
+
+
+def add_train_parser(subparsers: Any) -> None:
+    """Add the command `train`."""
+    parser = subparsers.add_parser(
+        "train",
+        help="train a bot by self-play",
+        description=(
+            "Train a value network by temporal-difference learning from self-play. CONFIG is a TOML file or the name "
+            "of a shipped config, such as quick. The run's folder holds metrics, TensorBoard events, checkpoints and "
+            "the bots; Ctrl-C stops with a checkpoint."
+        ),
+    )
+    parser.add_argument("config", metavar="CONFIG", help="a TOML file, or a name: quick")
+    parser.add_argument("--run", metavar="FOLDER", type=Path, help="folder of the run (default runs/NAME)")
+    parser.add_argument("--resume", action="store_true", help="go on with the run if it was begun before")
+    parser.add_argument(
+        "--set",
+        metavar="SECTION.KEY=VALUE",
+        action="append",
+        default=[],
+        help="override a key of the config, e.g. --set learning.rate_start=5e-4; may be given several times",
+    )
+    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+    parser.set_defaults(run_command=run_train)
+
+
+def add_export_parser(subparsers: Any) -> None:
+    """Add the command `export`."""
+    parser = subparsers.add_parser(
+        "export",
+        help="copy the graded bots of a run to a folder",
+        description="Copy beginner, normal and strong from a finished run to a folder, for bgai.load or to share.",
+    )
+    parser.add_argument("run", metavar="RUN", type=Path, help="folder of a finished run, such as runs/quick")
+    parser.add_argument("--to", metavar="DIR", type=Path, default=Path("checkpoints"), help="default %(default)s")
+    parser.set_defaults(run_command=run_export)
+
+
+def run_train(args: argparse.Namespace) -> int:
+    """Exit codes: 0 finished, 130 stopped by Ctrl-C; errors are raised."""
+    path = find_config(args.config)
+    config = from_toml(path.read_text(encoding="utf-8"), args.set, source=str(path))
+    from train.folder import RunError, RunFolder  # torch only now: a wrong config is told at once
+
+    folder = RunFolder(args.run or Path("runs") / path.stem)
+    if args.resume and folder.config.exists():
+        begun = folder.read_config()
+        differing = _differences(begun, config)
+        if differing:
+            raise RunError(
+                f"the run in {folder.path} was begun with another config ({'; '.join(differing)}); "
+                "give another folder with --run"
+            )
+    else:
+        folder.begin(config)
+    if folder.results.exists():
+        print(f"{folder.path} is finished; nothing left to train. Its bots are in {folder.bots}.")
+        print("\n".join(json.loads(folder.results.read_text(encoding="utf-8"))["table"]))
+        return 0
+    from train.loop import ARENA_SEED, train
+
+    if not train(config, folder, quiet=args.quiet):
+        print(f"stopped; go on with: bgai train {args.config} --run {folder.path} --resume")
+        return 130
+    if config.report.final_games:
+        from train.results import measure_bots
+
+        table = measure_bots(
+            folder.bots,
+            folder.results,
+            opponents=config.report.final_opponents,
+            games=config.report.final_games,
+            seed=ARENA_SEED,
+        )
+        print("\n".join(table))
+        folder.log("results:\n" + "\n".join(table))
+    print(f"\nThe bots are in {folder.bots}. Play one: bgai play --bot {folder.bots / 'strong.safetensors'}")
+    return 0
+
+
+def run_export(args: argparse.Namespace) -> int:
+    """Errors are raised."""
+    from train.results import export_bots
+
+    for path in export_bots(args.run / "bots", args.to):
+        print(f"wrote {path}")
+    return 0
+
+
+def _differences(begun: Config, config: Config) -> list[str]:
+    """What differs between two configs and would change what is learned."""
+    lines = []
+    for section in dataclasses.fields(Config):
+        if section.name == "report":
+            continue
+        old, new = getattr(begun, section.name), getattr(config, section.name)
+        for key in dataclasses.fields(old):
+            a, b = getattr(old, key.name), getattr(new, key.name)
+            if a != b and key.name not in ("workers", "learner_threads"):
+                lines.append(f"{section.name}.{key.name} is {a!r} there, {b!r} here")
+    return lines

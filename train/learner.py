@@ -1,0 +1,121 @@
+"""Gradient steps towards given targets, with a running average of the weights. Knows nothing of games."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+
+from bgai.evaluation.encoding import Encoding
+from bgai.rules.outcome import OUTCOMES
+from train.model import ValueModel
+
+
+class NotFinite(ArithmeticError):
+    """The loss is no longer a finite number."""
+
+
+def schedule(kind: str, start: float, end: float, share: float) -> float:
+    """A rate after `share` (0 to 1) of the run."""
+    share = min(max(share, 0.0), 1.0)
+    if kind == "constant":
+        return start
+    if kind == "linear":
+        return start + (end - start) * share
+    if kind == "exponential":
+        return start * (end / start) ** share
+    if kind == "cosine":
+        return end + (start - end) * (1 + math.cos(math.pi * share)) / 2
+    raise ValueError(f"unknown schedule {kind!r}")
+
+
+class Learner:
+    """A model, its optimizer and the average of its weights."""
+
+    def __init__(
+        self,
+        encoding: Encoding,
+        *,
+        hidden: tuple[int, ...],
+        optimizer: str,
+        minibatch: int,
+        average: float,
+        weight_decay: float,
+        device: str,
+        seed: int,
+    ) -> None:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            self.model = ValueModel(encoding.width, hidden).to(device)
+        self.encoding, self.minibatch, self.average, self.device = encoding, minibatch, average, device
+        self.parameters = list(self.model.parameters())
+        self.averaged = [p.detach().clone() for p in self.parameters]
+        self.steps = 0
+        if optimizer == "sgd":
+            self.optimizer: torch.optim.Optimizer = torch.optim.SGD(
+                self.parameters, lr=1e-3, momentum=0.9, weight_decay=weight_decay
+            )
+        else:
+            kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[optimizer]
+            self.optimizer = kind(self.parameters, lr=1e-3, weight_decay=weight_decay, fused=device != "mps")
+
+    def learn(
+        self, boards: np.ndarray, targets: np.ndarray, *, rate: float, order: np.random.Generator
+    ) -> tuple[float, np.ndarray]:
+        """One pass over positions [M, 26] and their targets [M, 6] in an order drawn from `order`.
+
+        Returns the mean cross-entropy in excess of the targets' own entropy, and the mean squared error of each
+        output [6]. Raises NotFinite.
+        """
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        shuffled = order.permutation(len(boards))
+        excess, squares, chunk = 0.0, np.zeros(OUTCOMES), self.minibatch * 32
+        for begin in range(0, len(boards), chunk):
+            rows = shuffled[begin : begin + chunk]
+            inputs = torch.from_numpy(self.encoding.encode(boards[rows])).to(self.device)
+            wanted = torch.from_numpy(targets[rows]).to(self.device)
+            logits = [
+                self._step(*pair)
+                for pair in zip(inputs.split(self.minibatch), wanted.split(self.minibatch), strict=True)
+            ]
+            logs = torch.log_softmax(torch.cat(logits), dim=1)
+            excess += float((torch.xlogy(wanted, wanted) - wanted * logs).sum())
+            squares += (logs.exp() - wanted).square().sum(dim=0).double().cpu().numpy()
+        if not math.isfinite(excess):
+            raise NotFinite("the loss is not finite")
+        return excess / len(boards), squares / len(boards)
+
+    def _step(self, inputs: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
+        logits = self.model(inputs)
+        loss = torch.nn.functional.cross_entropy(logits, wanted)
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        self.optimizer.step()
+        self.steps += 1
+        # The average forgets the first random weights quickly: its decay grows with the steps.
+        decay = min(self.average, self.steps / (self.steps + 10))
+        torch._foreach_lerp_(self.averaged, self.parameters, 1 - decay)
+        return logits.detach()
+
+    def state(self) -> dict[str, Any]:
+        """All that `restore` needs, tensors and plain numbers only."""
+        return {
+            "model": [p.detach().clone() for p in self.parameters],
+            "averaged": [p.clone() for p in self.averaged],
+            "optimizer": self.optimizer.state_dict(),
+            "steps": self.steps,
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a state; raises ValueError when it belongs to another network."""
+        for mine, given in ((self.parameters, state["model"]), (self.averaged, state["averaged"])):
+            if [p.shape for p in mine] != [p.shape for p in given]:
+                raise ValueError("the resume point belongs to a network of another shape")
+            with torch.no_grad():
+                for parameter, value in zip(mine, given, strict=True):
+                    parameter.copy_(value)
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.steps = state["steps"]

@@ -1,0 +1,302 @@
+"""A training run from its first random weights to its last bot, top to bottom in the order things happen.
+
+Two things go on at once: threads play batch k + 1 with the weights learned from batches up to k - 1, while the
+learner goes through batch k. This hand-over is fixed, and dice and sample order are functions of the seed and a
+counter, so a run can be repeated, and resumed, to the bit.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+from torch.utils.tensorboard import SummaryWriter
+from tqdm import tqdm
+
+from bgai.bots import ValueBot
+from bgai.evaluation.checkpoint import save_checkpoint
+from bgai.evaluation.encoding import encoding
+from bgai.evaluation.network import Network
+from train import strength
+from train.config import Config
+from train.folder import RunError, RunFolder
+from train.learner import Learner, NotFinite, schedule
+from train.model import to_network
+from train.selfplay import Games, play_batch
+from train.targets import lambda_returns
+
+OUTCOME_NAMES = ("win", "gammon", "backgammon", "loss", "gammon_loss", "backgammon_loss")
+ARENA_SEED = 2026
+
+
+def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
+    """Begin the run of this folder or go on with it; True when it is finished, False when it was stopped.
+
+    Raises RunError when the resume point is damaged or the device is missing, and when the loss stops being
+    finite: the last good resume point then stays.
+    """
+    run, learning, report = config.run, config.learning, config.report
+    _check_device(run.device)
+    torch.set_num_threads(run.learner_threads)
+    inputs = encoding(config.network.encoding)
+    learner = Learner(
+        inputs,
+        hidden=config.network.hidden,
+        optimizer=learning.optimizer,
+        minibatch=learning.minibatch,
+        average=learning.average,
+        weight_decay=learning.weight_decay,
+        device=run.device,
+        seed=run.seed,
+    )
+
+    def newest() -> list[torch.Tensor]:
+        return learner.averaged if learning.play_average else learner.parameters
+
+    done, batch, seconds_before = 0, 0, 0.0
+    playing = [weights.detach().clone() for weights in newest()]
+    state = folder.load_resume()
+    if state is not None:
+        try:
+            learner.restore(state["learner"])
+        except (ValueError, KeyError) as error:
+            raise RunError(f"{folder.resume} does not fit this run: {error}") from None
+        done, batch, seconds_before, playing = state["games"], state["batch"], state["seconds"], state["playing"]
+        folder.cut_metrics(done)
+        folder.log(f"resumed after {done:,} games")
+    else:
+        folder.log(f"begun: {len(learner.parameters)} tensors, seed {run.seed}, device {run.device}")
+    opponents, missing = strength.open_opponents(report.opponents)
+    for sentence in missing:
+        folder.log(f"not among the opponents: {sentence}")
+    tally = Tally.restored(state["tally"]) if state else Tally()
+    began = time.monotonic()
+
+    def seconds() -> float:
+        return seconds_before + time.monotonic() - began
+
+    def averaged() -> Network:
+        return to_network(inputs, learner.averaged)
+
+    def card() -> dict[str, Any]:
+        return {
+            "description": f"{inputs.name} inputs, hidden {list(config.network.hidden)}, self-play by one ply",
+            "run": folder.path.name,
+            "games": done,
+            "minutes": round(seconds() / 60, 2),
+            "seed": run.seed,
+            "config": config.to_toml(),
+        }
+
+    def save_resume() -> None:
+        folder.save_resume(
+            {
+                "learner": learner.state(),
+                "playing": playing,
+                "batch": batch,
+                "games": done,
+                "seconds": seconds(),
+                "tally": tally.as_numbers(),
+            }
+        )
+
+    def start_batch(pool: ThreadPoolExecutor) -> Any:
+        return play_batch(
+            to_network(inputs, playing).outcomes,
+            seed=run.seed,
+            first=done,
+            count=min(batch_size(done, run.first_batch_games, run.batch_games), run.games - done),
+            workers=run.workers,
+            pool=pool,
+        )
+
+    def measure_strength() -> str:
+        """Write down how strong the averaged weights are, and keep them as a bot file."""
+        network = averaged()
+        save_checkpoint(folder.checkpoint(done), network, card())
+        if not report.strength_games:
+            return ""
+        bot = ValueBot(network, name="now")
+        results = strength.measure(bot, opponents, games=report.strength_games, seed=ARENA_SEED)
+        line = {"games": done, "seconds": round(seconds(), 2), "strength": strength.as_numbers(results)}
+        folder.add_metrics(line)
+        for name, result in results.items():
+            board.add_scalar(f"strength/{name}", result.score.mean, done)
+        sentence = ", ".join(f"{result.score} against {name}" for name, result in results.items())
+        folder.log(f"{done:,} games: {sentence}")
+        return sentence
+
+    with (
+        SummaryWriter(str(folder.tensorboard), purge_step=done or None) as board,
+        ThreadPoolExecutor(run.workers) as pool,
+        tqdm(total=run.games, initial=done, unit="game", disable=quiet, smoothing=0.05, dynamic_ncols=True) as bar,
+        stop_on_signal() as stop,
+    ):
+        if done == 0:
+            measure_strength()
+            save_resume()
+        saved = time.monotonic()
+        arriving = start_batch(pool) if done < run.games else None
+        while arriving is not None and not stop.is_set():
+            games = arriving()
+            now = [weights.detach().clone() for weights in newest()]
+            share = done / run.games
+            done_before, done, batch = done, done + len(games.lengths), batch + 1
+            playing = now
+            arriving = start_batch(pool) if done < run.games else None
+
+            lam = learning.lambda_start + (learning.lambda_end - learning.lambda_start) * share
+            after_hold = (share - learning.rate_hold) / max(1 - learning.rate_hold, 1e-9)
+            rate = schedule(learning.schedule, learning.rate_start, learning.rate_end, after_hold)
+            targets = lambda_returns(games.next_outcomes, games.over, lam)
+            try:
+                for number in range(learning.passes):
+                    order = np.random.default_rng([run.seed, batch, number])
+                    loss, squares = learner.learn(games.boards, targets, rate=rate, order=order)
+                    tally.add_loss(loss, squares)
+            except NotFinite as error:
+                sentence = (
+                    f"{error} in batch {batch} (games {done_before:,} to {done:,}, rate {rate:.2g}); the last good "
+                    f"resume point is {folder.resume}; a lower learning.rate_start may help"
+                )
+                folder.log(sentence)
+                raise RunError(sentence) from None
+            tally.add_games(games)
+
+            bar.update(done - done_before)
+            if crosses(done_before, done, report.metrics_games) or done == run.games:
+                line = tally.line(done, seconds(), rate=rate, lam=lam)
+                folder.add_metrics(line)
+                for name, value in line.items():
+                    if isinstance(value, float):
+                        board.add_scalar(name, value, done)
+                for name, value in line["squared_error"].items():
+                    board.add_scalar(f"squared_error/{name}", value, done)
+                bar.set_postfix(loss=f"{line['loss']:.4f}", rate=f"{rate:.1e}", refresh=False)
+                tally = Tally()
+            for level, at in (("beginner", config.export.beginner_games), ("normal", config.export.normal_games)):
+                if done_before < at <= done:
+                    save_checkpoint(folder.bots / f"{level}.safetensors", averaged(), {**card(), "name": level})
+                    folder.log(f"{done:,} games: weights kept as {level}")
+            if reaches(done_before, done, report.strength_first, report.strength_factor) or done == run.games:
+                sentence = measure_strength()
+                if not quiet and sentence:
+                    bar.write(f"{done:>11,} games  {seconds() / 60:5.1f} min  {sentence}")
+            if time.monotonic() - saved >= report.checkpoint_seconds or done == run.games:
+                save_resume()
+                saved = time.monotonic()
+        if done < run.games:
+            save_resume()
+            save_checkpoint(folder.checkpoint(done), averaged(), card())
+            folder.log(f"stopped after {done:,} games with a checkpoint")
+            return False
+    save_checkpoint(folder.bots / "strong.safetensors", averaged(), {**card(), "name": "strong"})
+    folder.log(f"finished: {done:,} games in {seconds() / 60:.1f} minutes")
+    return True
+
+
+class Tally:
+    """Sums between two lines of metrics."""
+
+    def __init__(self) -> None:
+        self.loss, self.squares, self.passes = 0.0, np.zeros(len(OUTCOME_NAMES)), 0
+        self.games = self.plies = self.gammons = self.backgammons = 0
+        self.began = time.monotonic()
+        self.seconds_before = 0.0
+
+    def add_loss(self, loss: float, squares: np.ndarray) -> None:
+        """One pass of the learner over a batch."""
+        self.loss += loss
+        self.squares += squares
+        self.passes += 1
+
+    def add_games(self, games: Games) -> None:
+        """A batch of self-play games."""
+        self.games += len(games.lengths)
+        self.plies += int(games.lengths.sum())
+        self.gammons += int((games.points == 2).sum())
+        self.backgammons += int((games.points == 3).sum())
+
+    def line(self, games: int, seconds: float, *, rate: float, lam: float) -> dict[str, Any]:
+        """A line of metrics: rates per game, errors per position and output."""
+        took = self.seconds_before + time.monotonic() - self.began
+        squares = dict(zip(OUTCOME_NAMES, (self.squares / self.passes).tolist(), strict=True))
+        return {
+            "games": games,
+            "seconds": round(seconds, 2),
+            "loss": self.loss / self.passes,
+            "squared_error": squares,
+            "games_per_second": self.games / took,
+            "plies_per_game": self.plies / self.games,
+            "gammon_rate": self.gammons / self.games,
+            "backgammon_rate": self.backgammons / self.games,
+            "learning_rate": rate,
+            "lambda": lam,
+        }
+
+    def as_numbers(self) -> dict[str, Any]:
+        """Plain numbers for the resume point."""
+        numbers = {key: value for key, value in vars(self).items() if isinstance(value, int | float)}
+        took = self.seconds_before + time.monotonic() - self.began
+        return {**numbers, "seconds_before": took, "squares": self.squares.tolist()}
+
+    @staticmethod
+    def restored(numbers: dict[str, Any]) -> Tally:
+        """The tally of a resume point."""
+        tally = Tally()
+        vars(tally).update({**numbers, "squares": np.array(numbers["squares"]), "began": tally.began})
+        return tally
+
+
+def batch_size(done: int, smallest: int, largest: int) -> int:
+    """Games of the next batch: young networks change fast, so their batches are short."""
+    return min(max(done // 16, smallest), largest)
+
+
+def crosses(before: int, after: int, step: int) -> bool:
+    """Whether a multiple of `step` lies above `before` and at or below `after`."""
+    return before // step < after // step
+
+
+def reaches(before: int, after: int, first: int, factor: float) -> bool:
+    """Whether one of first, first x factor, first x factor², ... lies above `before` and at or below `after`."""
+    mark = float(first)
+    while mark <= before:
+        mark *= factor
+    return mark <= after
+
+
+@contextmanager
+def stop_on_signal() -> Iterator[threading.Event]:
+    """An event that the first Ctrl-C (or SIGTERM) sets; a second one stops at once."""
+    stop = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+
+    def handle(number: int, frame: object) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+
+    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _check_device(device: str) -> None:
+    there = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    if not there[device]:
+        raise RunError(f"run.device = {device!r}, but torch finds no such device here; use 'cpu'")
+
+

@@ -1,0 +1,97 @@
+"""The value network as a torch module, bound to the runtime's by a test. Knows nothing of games."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numba import njit
+from torch import nn
+
+from bgai.evaluation.encoding import Encoding
+from bgai.evaluation.network import Layer, Network
+from bgai.rules.outcome import OUTCOMES
+
+
+class ValueModel(nn.Module):
+    """Inputs [N, width] float32 -> logits of the six outcomes [N, 6]; ReLU between the layers."""
+
+    def __init__(self, width: int, hidden: Sequence[int]) -> None:
+        super().__init__()
+        self.first = InputLayer(width, hidden[0])
+        sizes = [*hidden, OUTCOMES]
+        self.later = nn.ModuleList(nn.Linear(n, m) for n, m in zip(sizes, sizes[1:], strict=False))
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        values = self.first(inputs)
+        for layer in self.later:
+            values = layer(torch.relu(values))
+        return values
+
+
+class InputLayer(nn.Module):
+    """A linear layer whose inputs are mostly zero; weight is [in, out], so an input's weights lie together."""
+
+    def __init__(self, width: int, outputs: int) -> None:
+        super().__init__()
+        bound = width**-0.5
+        self.weight = nn.Parameter(torch.empty(width, outputs).uniform_(-bound, bound))
+        self.bias = nn.Parameter(torch.empty(outputs).uniform_(-bound, bound))
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        if inputs.device.type == "cpu":
+            return _SparseProduct.apply(inputs, self.weight, self.bias)
+        return torch.addmm(self.bias, inputs, self.weight)
+
+
+class _SparseProduct(torch.autograd.Function):
+    """inputs @ weight + bias over the inputs that are not zero (about 30 of 196): on the CPU three times as fast as
+    the dense product, forward and backward."""
+
+    @staticmethod
+    def forward(ctx: Any, inputs: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+        ctx.save_for_backward(inputs)
+        outputs = torch.empty(len(inputs), weight.shape[1])
+        _product(inputs.numpy(), weight.detach().numpy(), bias.detach().numpy(), outputs.numpy())
+        return outputs
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[None, torch.Tensor, torch.Tensor]:
+        (inputs,) = ctx.saved_tensors
+        of_weight = torch.empty(inputs.shape[1], gradient.shape[1])
+        _product(inputs.t().numpy(), gradient.contiguous().numpy(), None, of_weight.numpy())
+        return None, of_weight, gradient.sum(dim=0)
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _product(left, right, bias, out):
+    """out [n, m] = left [n, k] @ right [k, m] (+ bias [m]) where most of `left` is zero; four rows at a time."""
+    living = np.empty(left.shape[1] + 1, dtype=np.int64)
+    for i in range(left.shape[0]):
+        alive = 0
+        for k in range(left.shape[1]):
+            living[alive] = k
+            alive += left[i, k] != 0
+        for j in range(out.shape[1]):
+            out[i, j] = 0 if bias is None else bias[j]
+        fours = alive - alive % 4
+        for k in range(0, fours, 4):
+            k1, k2, k3, k4 = living[k], living[k + 1], living[k + 2], living[k + 3]
+            x1, x2, x3, x4 = left[i, k1], left[i, k2], left[i, k3], left[i, k4]
+            for j in range(out.shape[1]):
+                out[i, j] += (x1 * right[k1, j] + x2 * right[k2, j]) + (x3 * right[k3, j] + x4 * right[k4, j])
+        for k in range(fours, alive):
+            k1 = living[k]
+            x1 = left[i, k1]
+            for j in range(out.shape[1]):
+                out[i, j] += x1 * right[k1, j]
+
+
+def to_network(encoding: Encoding, weights: Sequence[torch.Tensor]) -> Network:
+    """A runtime network from the parameters of a ValueModel in their order; a copy."""
+    arrays = [np.array(tensor.detach().cpu().numpy(), dtype=np.float32) for tensor in weights]
+    arrays[0] = np.ascontiguousarray(arrays[0].T)
+    layers: tuple[Layer, ...] = tuple(zip(arrays[::2], arrays[1::2], strict=True))
+    return Network(encoding, layers)

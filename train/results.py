@@ -1,0 +1,65 @@
+"""What a finished run is worth: its graded bots against fixed opponents and each other. Knows no torch.
+
+The measured strength goes into results.json and into the cards of the bots.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+import bgai.bots
+from bgai.arena.duplicate import MatchResult, play_match
+from bgai.arena.table import Pairing, cross_table, match_lines
+from bgai.bots import LEVELS, Bot, ValueBot
+from bgai.evaluation.checkpoint import load_checkpoint, save_checkpoint
+from bgai.files import write_atomically
+from train import strength
+
+
+def graded_bots(bots: Path) -> dict[str, ValueBot]:
+    """The levels that lie in a folder, strongest first."""
+    files = {level: bots / f"{level}.safetensors" for level in reversed(LEVELS)}
+    return {level: bgai.bots.load(path) for level, path in files.items() if path.exists()}
+
+
+def measure_bots(bots: Path, results: Path, *, opponents: tuple[str, ...], games: int, seed: int) -> list[str]:
+    """Play every level against every opponent and the other levels; write cards and results; give the table."""
+    levels = graded_bots(bots)
+    fixed, missing = strength.open_opponents(opponents)
+    everyone: dict[str, Bot] = {**levels, **fixed}
+    labels = list(everyone)
+    pairings = [pair for pair in itertools.combinations(range(len(labels)), 2) if labels[pair[0]] in levels]
+    matches: dict[Pairing, MatchResult] = {}
+    with tqdm(total=games * len(pairings), unit="game", desc="measuring", file=sys.stderr, leave=False) as bar:
+        for a, b in pairings:
+            matches[a, b] = play_match(everyone[labels[a]], everyone[labels[b]], games, seed, check_plays=False)
+            bar.update(games)
+    for number, level in enumerate(labels[: len(levels)]):
+        scores = {labels[b]: match for (a, b), match in matches.items() if a == number}
+        network, card = load_checkpoint(bots / f"{level}.safetensors")
+        card["strength"] = strength.as_numbers(scores)
+        card["measured_by"] = f"bgai arena {level} OPPONENT --games {games} --seed {seed}"
+        save_checkpoint(bots / f"{level}.safetensors", network, card)
+    table = [*cross_table(labels, matches), "", *match_lines(labels, matches)]
+    table += [f"not played: {sentence}" for sentence in missing]
+    data: dict[str, Any] = {"games": games, "seed": seed, "table": table}
+    write_atomically(results, (json.dumps(data, indent=1) + "\n").encode())
+    return table
+
+
+def export_bots(source: Path, target: Path) -> list[Path]:
+    """Copy the graded bots of a run to a folder, as whole files. Raises FileNotFoundError when there are none."""
+    files = [source / f"{level}.safetensors" for level in LEVELS if (source / f"{level}.safetensors").exists()]
+    if not files:
+        raise FileNotFoundError(f"there are no bots in {source}; a run leaves them there when it is finished")
+    target.mkdir(parents=True, exist_ok=True)
+    for file in files:
+        load_checkpoint(file)
+        write_atomically(target / file.name, file.read_bytes())
+    return [target / file.name for file in files]

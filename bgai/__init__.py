@@ -1,8 +1,8 @@
 """bgai: backgammon bots to use, measure and train. This package plays; the package `train` trains.
 
-    import bgai
-    pos = bgai.Position.start()
-    print(bgai.load("strong").choose(pos, (3, 1)))
+import bgai
+pos = bgai.Position.start()
+print(bgai.load("strong").choose(pos, (3, 1)))
 """
 
 from bgai.bots import Bot, UnknownBot, ValueBot, load

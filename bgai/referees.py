@@ -107,9 +107,7 @@ class BgsageBot(Bot):
             ours = legal[starts[i] : starts[i + 1]]
             if len(ours) == 1:
                 continue
-            ranked = self._analyzer.checker_play(
-                before[i], int(dice[i, 0]), int(dice[i, 1]), jacoby=False
-            ).moves
+            ranked = self._analyzer.checker_play(before[i], int(dice[i, 0]), int(dice[i, 1]), jacoby=False).moves
             # bgsage also bears the last man off with one die where the rules want a hit with the other one
             # first, so its best play is the best of those that are legal.
             best = next((move.board for move in ranked if move.board in ours), None)

@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 import pytest
-from bgai.bots import Bot, UnknownBot
 
 import bgai.arena.cli as arena_cli
 from bgai.arena import ArenaError, play_match, score, sprt, sprt_llr
 from bgai.arena.duplicate import play_pairs
 from bgai.arena.stats import t_quantile
 from bgai.arena.table import distinct_labels
+from bgai.bots import Bot, UnknownBot
 from bgai.files import write_atomically
 from bgai.referees import RandomBot
 from bgai.rules.dice import rolls
@@ -160,9 +160,7 @@ def test_b_against_a_is_exactly_minus_a_against_b():
 
 
 def test_result_does_not_depend_on_the_batches_but_on_the_seed():
-    results = [
-        play_match(hitter(), builder(), 120, 2, pairs_at_once=size).points for size in (1, 7, 60, None)
-    ]
+    results = [play_match(hitter(), builder(), 120, 2, pairs_at_once=size).points for size in (1, 7, 60, None)]
     assert all(np.array_equal(results[0], other) for other in results[1:])
     assert not np.array_equal(results[0], play_match(hitter(), builder(), 120, 3).points)
 
@@ -358,10 +356,7 @@ def test_three_bots_print_all_pairs_and_a_cross_table(shelf, capsys):
 
 def test_json_holds_everything(shelf, tmp_path, capsys):
     path = tmp_path / "out.json"
-    assert (
-        run("hitter", "builder", "--games", "60", "--seed", "8", "--json", str(path), "--sprt", "0", "0.1")
-        == 0
-    )
+    assert run("hitter", "builder", "--games", "60", "--seed", "8", "--json", str(path), "--sprt", "0", "0.1") == 0
     data = json.loads(path.read_text())
     assert (data["seed"], data["games"], data["interrupted"]) == (8, 60, False)
     assert data["sprt"] == {"low": 0.0, "high": 0.1} and data["bgai"]

@@ -55,9 +55,7 @@ def random_positions(games: int) -> list[Position]:
         position = Position.start()
         while 15 not in position.off:
             positions.append(position)
-            position = chance.choice(
-                legal_plays(position, (chance.randint(1, 6), chance.randint(1, 6)))
-            ).after
+            position = chance.choice(legal_plays(position, (chance.randint(1, 6), chance.randint(1, 6)))).after
     return positions
 
 
@@ -81,9 +79,7 @@ def test_the_other_player_sees_the_same_picture_upside_down():
     swap = str.maketrans("XO", "OX")
     for position in random_positions(2):
         mine = [row[:61] for row in draw(position, style=ASCII).splitlines() if row.startswith(" |")]
-        theirs = [
-            row[:61] for row in draw(position.turned(), style=ASCII).splitlines() if row.startswith(" |")
-        ]
+        theirs = [row[:61] for row in draw(position.turned(), style=ASCII).splitlines() if row.startswith(" |")]
         assert [row.translate(swap) for row in reversed(theirs)] == mine
 
 

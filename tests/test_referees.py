@@ -4,9 +4,9 @@ import sys
 
 import numpy as np
 import pytest
-from bgai.bots import UnknownBot
 
 from bgai.arena import play_match
+from bgai.bots import UnknownBot
 from bgai.referees import RandomBot, RefereeError, illegal_rows, open_referee
 from bgai.rules.dice import rolls
 from bgai.rules.moves import afterstates
@@ -133,9 +133,7 @@ def test_the_last_man_off_must_hit_first_where_both_dice_can_be_played():
 def test_a_choice_that_is_not_legal_names_position_and_roll(monkeypatch):
     bot = opened("pubeval")
     monkeypatch.setattr("gnubg_nn.pub_best_move", lambda lists, die1, die2: [23, 22])
-    with pytest.raises(
-        RefereeError, match="pubeval chose no legal play in position 4HPwATDgc/ABMA with roll 31"
-    ):
+    with pytest.raises(RefereeError, match="pubeval chose no legal play in position 4HPwATDgc/ABMA with roll 31"):
         bot.choose_boards(start_board()[None], np.array([[3, 1]], dtype=np.int8))
 
 

@@ -207,8 +207,7 @@ def test_hints_are_the_bots_ranking_with_the_numbers_of_the_list(tmp_path):
     inputs = encoding(encoding_names()[0])
     shapes = [(8, inputs.width), (6, 8)]
     layers = tuple(
-        (chance.normal(size=shape).astype(np.float32), np.zeros(shape[0], dtype=np.float32))
-        for shape in shapes
+        (chance.normal(size=shape).astype(np.float32), np.zeros(shape[0], dtype=np.float32)) for shape in shapes
     )
     bot = ValueBot(Network(inputs, layers), name="valuer")
     person = Person("hint")
@@ -318,9 +317,7 @@ def test_no_play_is_said_and_an_only_play_waits_for_enter(tmp_path):
         return "" if second.heard[-2].startswith("You have only one") else "1"
 
     second.then = answer
-    play_session(
-        Table(second.ask, second.say, open_test_bot, tmp_path / "game.json"), wanted="smallest", seed=SEED
-    )
+    play_session(Table(second.ask, second.say, open_test_bot, tmp_path / "game.json"), wanted="smallest", seed=SEED)
     assert second.heard == person.heard
 
 
@@ -461,10 +458,7 @@ def test_saved_text_round_trips_through_whole_games():
         while True:
             plays = legal_plays(game.position, game.dice)
             following = game.played(plays[len(game.turns) * 7 % len(plays)])
-            assert (
-                parse_play(str(following.turns[-1].play), game.position, game.dice)
-                == following.turns[-1].play
-            )
+            assert parse_play(str(following.turns[-1].play), game.position, game.dice) == following.turns[-1].play
             if following.points:
                 break
             game = following
@@ -507,7 +501,7 @@ def run_play(monkeypatch, folder: Path, typed: str, *words: str) -> int:
     monkeypatch.setenv("BGAI_HOME", str(folder))
     monkeypatch.setattr("sys.stdin", io.StringIO(typed))
     args = parser.parse_args(["play", *words])
-    return args.run(args)
+    return args.run_command(args)
 
 
 def test_piped_answers_play_a_game_and_leaving_says_how_to_go_on(monkeypatch, tmp_path, capsys):

@@ -192,7 +192,9 @@ def _value(value: Any, kind: Any, where: str) -> Any:
     if typing.get_origin(kind) is Literal:
         choices = typing.get_args(kind)
         if value not in choices:
-            raise ConfigError(f"{where} should be one of {', '.join(choices)}, not {value!r}{_nearest(value, choices)}")
+            raise ConfigError(
+                f"{where} should be one of {', '.join(choices)}, not {value!r}{_nearest(value, choices)}"
+            )
         return value
     if typing.get_origin(kind) is tuple:
         inner = typing.get_args(kind)[0]

@@ -1,6 +1,6 @@
 """The folder of a run: what lies where, written so that nothing is ever half there. Knows nothing of learning.
 
-    config.toml  log.txt  metrics.jsonl  tensorboard/  checkpoints/games-*.safetensors  resume.pt  bots/  results.json
+config.toml  log.txt  metrics.jsonl  tensorboard/  checkpoints/games-*.safetensors  resume.pt  bots/  results.json
 """
 
 from __future__ import annotations
@@ -38,9 +38,7 @@ class RunFolder:
     def begin(self, config: Config) -> None:
         """Make the folder of a new run. Raises RunError when one is there already."""
         if self.config.exists():
-            raise RunError(
-                f"{self.path} holds a run already: --resume goes on with it, --run FOLDER begins another"
-            )
+            raise RunError(f"{self.path} holds a run already: --resume goes on with it, --run FOLDER begins another")
         if self.path.exists() and any(self.path.iterdir()):
             raise RunError(f"{self.path} is not empty and holds no run; give another folder with --run")
         for folder in (self.path, self.checkpoints, self.bots):

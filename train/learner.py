@@ -50,7 +50,7 @@ class Learner:
             torch.manual_seed(seed)
             self.model = ValueModel(encoding.width, hidden).to(device)
         self.encoding, self.minibatch, self.average, self.device = encoding, minibatch, average, device
-        self.parameters = list(self.model.parameters())
+        self.parameters: list[torch.Tensor] = list(self.model.parameters())
         self.averaged = [p.detach().clone() for p in self.parameters]
         self.steps = 0
         if optimizer == "sgd":

@@ -68,7 +68,12 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
             learner.restore(state["learner"])
         except (ValueError, KeyError) as error:
             raise RunError(f"{folder.resume} does not fit this run: {error}") from None
-        done, batch, seconds_before, playing = state["games"], state["batch"], state["seconds"], state["playing"]
+        done, batch, seconds_before, playing = (
+            state["games"],
+            state["batch"],
+            state["seconds"],
+            state["playing"],
+        )
         folder.cut_metrics(done)
         folder.log(f"resumed after {done:,} games")
     else:
@@ -181,7 +186,10 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
                     board.add_scalar(f"squared_error/{name}", value, done)
                 bar.set_postfix(loss=f"{line['loss']:.4f}", rate=f"{rate:.1e}", refresh=False)
                 tally = Tally()
-            for level, at in (("beginner", config.export.beginner_games), ("normal", config.export.normal_games)):
+            for level, at in (
+                ("beginner", config.export.beginner_games),
+                ("normal", config.export.normal_games),
+            ):
                 if done_before < at <= done:
                     save_checkpoint(folder.bots / f"{level}.safetensors", averaged(), {**card(), "name": level})
                     folder.log(f"{done:,} games: weights kept as {level}")
@@ -298,5 +306,3 @@ def _check_device(device: str) -> None:
     there = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
     if not there[device]:
         raise RunError(f"run.device = {device!r}, but torch finds no such device here; use 'cpu'")
-
-

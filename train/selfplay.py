@@ -71,4 +71,3 @@ def play_batch(
         if end > begin
     ]
     return lambda: Games.joined([future.result() for future in futures])
-

@@ -22,9 +22,7 @@ def open_opponents(names: Iterable[str]) -> tuple[dict[str, Bot], list[str]]:
 
 def measure(bot: Bot, opponents: dict[str, Bot], *, games: int, seed: int) -> dict[str, MatchResult]:
     """Duplicate games against each opponent."""
-    return {
-        name: play_match(bot, opponent, games, seed, check_plays=False) for name, opponent in opponents.items()
-    }
+    return {name: play_match(bot, opponent, games, seed, check_plays=False) for name, opponent in opponents.items()}
 
 
 def as_numbers(results: dict[str, MatchResult]) -> dict[str, dict[str, float]]:

@@ -39,8 +39,7 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
         "bots",
         metavar="BOT",
         nargs="+",
-        help="beginner, normal, strong, a checkpoint, a run's folder, random, pubeval, gnubg:PLIES "
-        "or bgsage:PLIES",
+        help="beginner, normal, strong, a checkpoint, a run's folder, random, pubeval, gnubg:PLIES or bgsage:PLIES",
     )
     parser.add_argument(
         "--games",
@@ -49,9 +48,7 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
         metavar="N",
         help="games of each match, even (default %(default)s)",
     )
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="S", help="seed of the dice (default %(default)s)"
-    )
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the dice (default %(default)s)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write everything to this file")
     parser.add_argument(
         "--sprt",

@@ -127,9 +127,7 @@ def check_games_and_seed(games: int, seed: int) -> None:
         raise ArenaError(f"the seed must be from 0 to {MAX_SEED}, not {seed}")
 
 
-def play_pairs(
-    bot_a: Bot, bot_b: Bot, pairs: np.ndarray, seed: int, *, check_plays: bool = True
-) -> np.ndarray:
+def play_pairs(bot_a: Bot, bot_b: Bot, pairs: np.ndarray, seed: int, *, check_plays: bool = True) -> np.ndarray:
     """Both games of each pair in lockstep: pairs [P] int64 (their numbers pick the dice) -> [P, 2] int8.
 
     Column 0 holds A's points with A in seat 0, column 1 with A in seat 1. Raises ArenaError.
@@ -176,9 +174,7 @@ def _batches(
 def _up_to_verdict(result: MatchResult, verdict: Verdict) -> MatchResult:
     """The result at the moment of the decision, with its share of the time."""
     points = result.points[: 2 * verdict.pairs]
-    return replace(
-        result, points=points, seconds=result.seconds * len(points) / len(result.points), verdict=verdict
-    )
+    return replace(result, points=points, seconds=result.seconds * len(points) / len(result.points), verdict=verdict)
 
 
 def _played(

@@ -86,9 +86,7 @@ def _t_distribution(t: float, freedom: int) -> float:
     return 0.5 + inside / 2
 
 
-def sprt_llr(
-    pairs: np.ndarray, means: np.ndarray, variances: np.ndarray, low: float, high: float
-) -> np.ndarray:
+def sprt_llr(pairs: np.ndarray, means: np.ndarray, variances: np.ndarray, low: float, high: float) -> np.ndarray:
     """Log likelihood ratios, mean `high` over mean `low`, after so many pairs: [P] or numbers -> [P].
 
     The generalized test of chess engines' frameworks: pair means are normal with the variance so far.

@@ -89,4 +89,3 @@ def kernel_arrays(encoding: Encoding, layers: Sequence[Layer]) -> tuple[np.ndarr
         np.ascontiguousarray(last),
         np.ascontiguousarray(last_bias),
     )
-

@@ -179,6 +179,4 @@ def _mark(change: int) -> str:
 
 def _beside(rows: list[str], texts: list[str], colours: list[str]) -> list[str]:
     colours = colours + [""] * (len(rows) - len(colours))
-    return [
-        f"{row}  {_coloured(text, colour)}" for row, text, colour in zip(rows, texts, colours, strict=True)
-    ]
+    return [f"{row}  {_coloured(text, colour)}" for row, text, colour in zip(rows, texts, colours, strict=True)]

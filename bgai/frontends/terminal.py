@@ -84,9 +84,7 @@ NOT_REMOVED = "The finished game cannot be removed from {path}: {reason}."
 LEFT_SAVED = "Your game is saved; `bgai play` continues it."
 LEFT_UNSAVED = "Your game could not be saved and is lost."
 LEFT = "Goodbye."
-UNFINISHED = (
-    "You have an unfinished game against {bot}: {turns} turns played, pips you {mine}, {bot} {theirs}."
-)
+UNFINISHED = "You have an unfinished game against {bot}: {turns} turns played, pips you {mine}, {bot} {theirs}."
 CONTINUE = "Continue it or begin a new one? [C/n] "
 CONTINUE_AGAIN = "Please type c (continue) or n (new)."
 KEPT_ASIDE = "The old game is kept as {path}."
@@ -150,12 +148,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = subparsers.add_parser("play", help="play a bot in the terminal", description=DESCRIPTION)
     opponent = parser.add_mutually_exclusive_group()
     opponent.add_argument("--level", choices=LEVELS, help=f"how well the bot plays (default: {DEFAULT_BOT})")
-    opponent.add_argument(
-        "--bot", metavar="BOT", help="any other bot: a checkpoint, a run folder, random, ..."
-    )
-    parser.add_argument(
-        "--seed", type=_seed, metavar="S", help="seed of the dice (default: drawn for each game)"
-    )
+    opponent.add_argument("--bot", metavar="BOT", help="any other bot: a checkpoint, a run folder, random, ...")
+    parser.add_argument("--seed", type=_seed, metavar="S", help="seed of the dice (default: drawn for each game)")
     parser.add_argument("--ascii", action="store_true", help="draw the board with plain letters")
     parser.set_defaults(run_command=run)
 

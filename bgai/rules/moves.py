@@ -106,9 +106,7 @@ def _two_dice(board, high, low, out, n, keys, hits):
         while firsts:
             first = _highest(firsts)
             firsts &= ~(1 << first)
-            seconds = _sources(
-                _without_and_with(own, board[first] == 1, first, die1), open_points, die2
-            )
+            seconds = _sources(_without_and_with(own, board[first] == 1, first, die1), open_points, die2)
             key1 = _PLACE[max(first - die1, 0)] - _PLACE[first]
             hit1 = blots & (1 << max(first - die1, 0))
             while seconds:

@@ -91,5 +91,9 @@ def points_lost_many(boards):
 
 
 def result(position: Position) -> int:
-    """Points of a finished game, for the player to roll: 1 to 3 won, -1 to -3 lost, 0 while it goes on."""
-    return int(points_lost(position.turned().board)) - int(points_lost(position.board))
+    """Points of a finished game, for the player to roll: 1 to 3 won, -1 to -3 lost, 0 while it goes on.
+
+    Where neither has men left, the player to roll has lost: the other one moved last.
+    """
+    lost = int(points_lost(position.board))
+    return -lost if lost else int(points_lost(position.turned().board))

@@ -50,13 +50,12 @@ class Play:
 def legal_plays(position: Position, dice: Iterable[int]) -> list[Play]:
     """Every legal play of the roll, one for each distinct position it can lead to, the rearmost men's first.
 
-    A roll without a legal play gives one `Play` without moves. Raises ValueError for wrong dice or a game
-    that is over.
+    A roll without a legal play gives one `Play` without moves. Without opponent's men it tells how the mover
+    can bear off alone. Raises ValueError for wrong dice, and when the mover has borne off all his men.
     """
     high, low = check_roll(dice)
-    if MEN in position.off:
-        winner = "the player to roll" if position.off[0] == MEN else "the opponent"
-        raise ValueError(f"the game is over: {winner} has borne off all {MEN} men")
+    if position.off[0] == MEN:
+        raise ValueError(f"the game is over: the player to roll has borne off all {MEN} men")
     orders = [(high,) * 4] if high == low else [(high, low), (low, high)]
     played = [_played_in_order(position.men, order) for order in orders]
     # As many dice as possible must be used; if only one of two can be, the larger, whose order comes first.

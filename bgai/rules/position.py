@@ -124,7 +124,7 @@ def check_boards(boards: np.ndarray) -> np.ndarray:
     both_closed = (men[:, 1 : HOME + 1] >= 2).all(axis=1) & (men[:, BAR - HOME : BAR] <= -2).all(axis=1)
     deadlock = (men[:, BAR] > 0) & (men[:, OPPONENT_BAR] < 0) & both_closed
     wrong_bar = (men[:, OPPONENT_BAR] > 0) | (men[:, BAR] < 0)
-    bad = too_many[:, 0] | (mine > MEN) | (theirs > MEN) | (mine + theirs == 0) | wrong_bar | deadlock
+    bad = too_many[:, 0] | (mine > MEN) | (theirs > MEN) | wrong_bar | deadlock
     for row in np.flatnonzero(bad)[:1]:
         try:
             _checked(given[row].tolist())
@@ -150,8 +150,6 @@ def _checked(given: Iterable[int]) -> tuple[int, ...]:
     for who, count in (("the player to roll", mine), ("the opponent", theirs)):
         if count > MEN:
             raise InvalidPosition(f"{who} has {count} men; there are {MEN} a side")
-    if mine == 0 and theirs == 0:
-        raise InvalidPosition("both players have borne off all their men; at most one can")
     if men[BAR] > 0 and men[OPPONENT_BAR] < 0:
         my_home_closed = all(men[p] >= 2 for p in range(1, HOME + 1))
         their_home_closed = all(men[BAR - p] <= -2 for p in range(1, HOME + 1))

@@ -1,0 +1,50 @@
+# make train: from nothing to three trained bots.  make test: the fast test suite.  make help: the rest.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.PHONY: help install train test test-slow lint bench clean
+
+help:
+	@echo "make install    .venv with everything that is tested, and the referees where they exist"
+	@echo "make train      train configs/quick.toml, measure and leave three bots in runs/quick/bots"
+	@echo "make test       the fast tests"
+	@echo "make test-slow  the long proofs"
+	@echo "make lint       ruff and mypy"
+	@echo "make bench      speeds, beside other programs where they are installed"
+	@echo "make clean      remove .venv and caches; runs/ stays"
+
+install: $(INSTALLED)
+
+$(INSTALLED): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "bgai needs Python 3.11 or newer; say which with: make $(MAKECMDGOALS) PYTHON=python3.11"; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[train,test,lint]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: -c constraints.txt \
+		'gnubg-nn' 'bgsage' 2>/dev/null \
+		|| echo "The referees (gnubg-nn, bgsage) have no wheels for this Python; tables will do without them."
+	@touch $@
+
+train: install
+	$(BIN)/bgai train quick --resume
+	$(BIN)/bgai warm
+
+test: install
+	$(BIN)/python -m pytest
+
+test-slow: install
+	$(BIN)/python -m pytest -m slow
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: install
+	$(BIN)/bgai bench
+
+clean:
+	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -14,9 +14,9 @@ import numpy as np
 
 from bgai.evaluation.checkpoint import load_checkpoint
 from bgai.evaluation.network import Network
-from bgai.evaluation.search import equities, one_ply, set_finished, value_afterstates
+from bgai.evaluation.search import equities, one_ply, set_certain, value_afterstates
 from bgai.rules.moves import check_dice
-from bgai.rules.outcome import Outcomes, turn_outcomes
+from bgai.rules.outcome import OUTCOMES, Outcomes, result, turn_outcomes
 from bgai.rules.plays import Play, legal_plays
 from bgai.rules.position import Position, check_boards
 
@@ -40,7 +40,7 @@ class Bot(ABC):
 
     def choose(self, pos: Position, dice: tuple[int, int]) -> Play:
         """The play for one roll. Raises ValueError for wrong dice or a finished game."""
-        plays = legal_plays(pos, dice)
+        plays = _plays_of_a_running_game(pos, dice)
         chosen = self.choose_boards(*_batch_of_one(pos, dice))[0]
         men = tuple(chosen.tolist())
         for play in plays:
@@ -64,8 +64,11 @@ class ValueBot(Bot):
         return one_ply(self.network.outcomes, boards, check_dice(dice, len(boards))).boards
 
     def rank(self, pos: Position, dice: tuple[int, int]) -> list[tuple[Play, Outcomes, float]]:
-        """All legal plays, best first, with the mover's chances and cubeless equity after each."""
-        plays = {play.after.men: play for play in legal_plays(pos, dice)}
+        """All legal plays, best first, with the mover's chances and cubeless equity after each.
+
+        Raises ValueError as `choose` does.
+        """
+        plays = {play.after.men: play for play in _plays_of_a_running_game(pos, dice)}
         rows, _, outcomes = value_afterstates(self.network.outcomes, *_batch_of_one(pos, dice))
         values = equities(outcomes)
         mine = turn_outcomes(outcomes)
@@ -76,13 +79,14 @@ class ValueBot(Bot):
 
     def evaluate(self, pos: Position) -> Outcomes:
         """Chances of the player who is about to roll; exact when the game is over."""
+        points = result(pos)
+        if points:
+            exact = [0.0] * OUTCOMES
+            exact[points - 1 if points > 0 else OUTCOMES // 2 - points - 1] = 1.0
+            return Outcomes(*exact)
         boards = pos.board[None]
         outcomes = self.network.outcomes_of(boards)
-        set_finished(boards, outcomes)
-        if pos.off[0] == 15:
-            turned = pos.turned().board[None]
-            set_finished(turned, outcomes)
-            outcomes = turn_outcomes(outcomes)
+        set_certain(boards, outcomes)
         return Outcomes(*outcomes[0].tolist())
 
     def __repr__(self) -> str:
@@ -106,8 +110,11 @@ def find_bot_file(text: str) -> Path:
         for folder in checkpoint_folders():
             if (folder / f"{text}.safetensors").is_file():
                 return folder / f"{text}.safetensors"
-        looked = " or ".join(str(folder) for folder in checkpoint_folders())
-        raise FileNotFoundError(f"the bot file {text}.safetensors is missing from {looked}")
+        looked = " and ".join(str(folder) for folder in checkpoint_folders())
+        raise FileNotFoundError(
+            f"the bot file {text}.safetensors is missing from {looked}; "
+            "bgai train quick trains the bots, bgai export copies them"
+        )
     path = Path(text)
     if path.is_dir():
         checkpoints = sorted((path / "checkpoints").glob("games-*.safetensors"))
@@ -120,14 +127,14 @@ def find_bot_file(text: str) -> Path:
     if path.suffix == ".safetensors" or os.sep in text:
         raise FileNotFoundError(f"there is no bot file {path}")
     raise UnknownBot(
-        f"there is no bot {text!r}: give {', '.join(LEVELS)}, a bot file (.safetensors), a run folder, "
-        "random, pubeval, gnubg:PLIES or bgsage:PLIES"
+        f"there is no bot {text!r}: give {', '.join(LEVELS)}, a bot file (.safetensors) or a run folder; "
+        "commands and bgai.bots.open_bot also take random, pubeval, gnubg:PLIES and bgsage:PLIES"
     )
 
 
 def open_bot(text: str) -> Bot:
     """The bot that a command line calls BOT. Raises UnknownBot, FileNotFoundError, InvalidCheckpoint."""
-    from bgai import referees  # a referee's package is only needed where one is asked for
+    from bgai import referees  # it stands beside this module and imports it
 
     if text.partition(":")[0] in referees.REFEREES and not Path(text).exists():
         return referees.open_referee(text)
@@ -138,6 +145,13 @@ def checkpoint_folders() -> list[Path]:
     """Where the bots of the levels may be: inside an installed package, or at the top of a checkout."""
     package = Path(__file__).resolve().parent
     return [package / "checkpoints", package.parent / "checkpoints"]
+
+
+def _plays_of_a_running_game(pos: Position, dice: tuple[int, int]) -> list[Play]:
+    plays = legal_plays(pos, dice)
+    if result(pos):
+        raise ValueError(f"the game is over in {pos.id}: there is nothing to play")
+    return plays
 
 
 def _batch_of_one(pos: Position, dice: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -25,6 +27,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code: 0 done, 1 or 2 an error that one sentence explains, 130 Ctrl-C."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     wanted = next((word for word in given if not word.startswith("-")), None)
+    if wanted is not None and wanted not in COMMANDS:
+        near = difflib.get_close_matches(wanted, COMMANDS, n=1)
+        question = f"did you mean {near[0]}?" if near else "bgai --help lists the commands."
+        print(f"bgai: there is no command {wanted!r}; {question}", file=sys.stderr)
+        return 2
     parser = argparse.ArgumentParser(
         prog="bgai",
         description="Backgammon bots: play them, train them, measure them.",
@@ -45,23 +52,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 2
     try:
-        return args.run_command(args)
+        code = args.run_command(args)
+        sys.stdout.flush()
+        return code
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
-    except BrokenPipeError:
-        sys.stderr.close()
+    except BrokenPipeError:  # nobody reads on; keep the interpreter from complaining when it flushes
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except ModuleNotFoundError as error:
         return _say(args.command, f"this command needs the package {error.name}: {_how_to_install(error.name)}")
     except (ValueError, OSError) as error:
-        return _say(args.command, str(error))
+        return _say(args.command, _sentence(error))
 
 
 def add_info_parser(subparsers: Any) -> None:
     """Add the command `info`."""
     parser = subparsers.add_parser("info", help=COMMANDS["info"][2], description="What a bot file says of itself.")
-    parser.add_argument("bot", metavar="BOT", help="a level, a bot file or a run folder")
+    parser.add_argument(
+        "bot", metavar="BOT", help="beginner, normal, strong, a bot file, a run folder, random, pubeval, ..."
+    )
     parser.set_defaults(run_command=_info)
 
 
@@ -76,23 +87,31 @@ def add_warm_parser(subparsers: Any) -> None:
 
 
 def _info(args: argparse.Namespace) -> int:
-    from bgai.bots import find_bot_file, load
+    from bgai.bots import ValueBot, find_bot_file, open_bot
 
-    bot = load(args.bot)
-    print(f"{find_bot_file(args.bot)}")
+    bot = open_bot(args.bot)
+    if not isinstance(bot, ValueBot):
+        print(f"{bot.name}: {bot.description}")
+        return 0
+    print(find_bot_file(args.bot))
     print(f"network: {bot.network.encoding.name} inputs, hidden {list(bot.network.hidden)}")
-    for key, value in sorted(bot.card.items()):
-        if key == "config":
-            print("config:\n  " + "\n  ".join(str(value).splitlines()))
-        elif key == "strength" and isinstance(value, dict):
-            for name, score in value.items():
-                print(
-                    f"strength against {name}: {score['points_per_game']:+.3f} ± {score['interval']:.3f} points "
-                    f"per game over {score['games']:,} games"
-                )
-        else:
-            print(f"{key}: {value}")
+    card = dict(bot.card)
+    config, strength = str(card.pop("config", "")), card.pop("strength", None)
+    for key, value in sorted(card.items()):
+        print(f"{key}: {value}")
+    for name, score in strength.items() if isinstance(strength, dict) else ():
+        print(f"strength against {name}: {_score_text(score)}")
+    if config:
+        print("config:\n  " + "\n  ".join(config.splitlines()))
     return 0
+
+
+def _score_text(score: Any) -> str:
+    try:
+        points, interval, games = score["points_per_game"], score["interval"], score["games"]
+        return f"{points:+.3f} ± {interval:.3f} points per game over {games:,} games"
+    except (KeyError, TypeError, ValueError):  # a card by another hand
+        return str(score)
 
 
 def _warm(args: argparse.Namespace) -> int:
@@ -126,6 +145,13 @@ def _how_to_install(package: str | None) -> str:
     extras = {"torch": "train", "tensorboard": "train", "gnubg_nn": "referees", "bgsage": "referees"}
     extra = extras.get(package or "")
     return f'pip install "bgai[{extra}]"' if extra else f"pip install {package}"
+
+
+def _sentence(error: Exception) -> str:
+    """What the error says; the system's own errors without their numbers."""
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
 
 
 def _say(command: str, sentence: str) -> int:

@@ -24,6 +24,10 @@ BGSAGE_PLIES = (1, 2, 3)
 REFEREES = ("random", "pubeval", "gnubg", "bgsage")
 
 
+class MissingReferee(UnknownBot):
+    """The package of a referee is not installed."""
+
+
 class RefereeError(ValueError):
     """A referee chose a board that none of bgai's legal plays leads to."""
 
@@ -68,7 +72,7 @@ class PubevalBot(Bot):
         for men, lists, (die1, die2) in zip(boards.tolist(), _two_lists(boards), dice.tolist(), strict=True):
             flat = [place + 1 for place in choose(lists, die1, die2)]
             after.append(_moved(men, list(zip(flat[::2], flat[1::2], strict=True))))
-        return _legal(self.name, boards, dice, turn(np.array(after, dtype=np.int8)))
+        return _legal(self.name, boards, dice, turn(np.array(after, dtype=np.int8).reshape(boards.shape)))
 
 
 class GnubgBot(Bot):
@@ -86,7 +90,7 @@ class GnubgBot(Bot):
         after = []
         for men, lists, (die1, die2) in zip(boards.tolist(), _two_lists(boards), dice.tolist(), strict=True):
             after.append(_moved(men, choose(lists, die1, die2, n=self._plies)))
-        return _legal(self.name, boards, dice, turn(np.array(after, dtype=np.int8)))
+        return _legal(self.name, boards, dice, turn(np.array(after, dtype=np.int8).reshape(boards.shape)))
 
 
 class BgsageBot(Bot):
@@ -143,7 +147,7 @@ def _package(module: str, bot: str) -> ModuleType:
     try:
         return importlib.import_module(module)
     except ImportError:
-        raise UnknownBot(f'{bot} needs the extra "referees": pip install "bgai[referees]"') from None
+        raise MissingReferee(f'{bot} needs the extra "referees": pip install "bgai[referees]"') from None
 
 
 def _check_plies(name: str, plies: int, allowed: Sequence[int]) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
-from train.config import Config, find_config, from_toml
+from train.config import Config, ConfigError, find_config, from_toml
 
 
 def add_train_parser(subparsers: Any) -> None:
@@ -19,11 +20,13 @@ def add_train_parser(subparsers: Any) -> None:
         description=(
             "Train a value network by temporal-difference learning from self-play. CONFIG is a TOML file or the name "
             "of a shipped config, such as quick. The run's folder holds metrics, TensorBoard events, checkpoints and "
-            "the bots; Ctrl-C stops with a checkpoint."
+            "the bots; Ctrl-C stops with a checkpoint, --resume goes on from there to the same result. "
+            "Every key of a config is explained in train/config.py."
         ),
+        epilog="Example: bgai train quick --run runs/mine --set run.seed=2",
     )
-    parser.add_argument("config", metavar="CONFIG", help="a TOML file, or a name: quick")
-    parser.add_argument("--run", metavar="FOLDER", type=Path, help="folder of the run (default runs/NAME)")
+    parser.add_argument("config", metavar="CONFIG", help="a TOML file, or the name of a shipped one: quick")
+    parser.add_argument("--run", metavar="FOLDER", type=Path, help="folder of the run (default: runs/NAME)")
     parser.add_argument("--resume", action="store_true", help="go on with the run if it was begun before")
     parser.add_argument(
         "--set",
@@ -32,7 +35,7 @@ def add_train_parser(subparsers: Any) -> None:
         default=[],
         help="override a key of the config, e.g. --set learning.rate_start=5e-4; may be given several times",
     )
-    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+    parser.add_argument("--quiet", action="store_true", help="no progress bars")
     parser.set_defaults(run_command=run_train)
 
 
@@ -43,17 +46,25 @@ def add_export_parser(subparsers: Any) -> None:
         help="copy the graded bots of a run to a folder",
         description="Copy beginner, normal and strong from a finished run to a folder, for bgai.load or to share.",
     )
+    to_help = 'folder to copy to (default: checkpoints, where bgai.load("strong") of a checkout looks)'
     parser.add_argument("run", metavar="RUN", type=Path, help="folder of a finished run, such as runs/quick")
-    parser.add_argument("--to", metavar="DIR", type=Path, default=Path("checkpoints"), help="default %(default)s")
+    parser.add_argument("--to", metavar="DIR", type=Path, default=Path("checkpoints"), help=to_help)
     parser.set_defaults(run_command=run_export)
 
 
 def run_train(args: argparse.Namespace) -> int:
     """Exit codes: 0 finished, 130 stopped by Ctrl-C; errors are raised."""
     path = find_config(args.config)
-    config = from_toml(path.read_text(encoding="utf-8"), args.set, source=str(path))
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path} is not UTF-8 text") from None
+    config = from_toml(text, args.set, source=str(path))
     from train.folder import RunError, RunFolder  # torch only now: a wrong config is told at once
+    from train.loop import ARENA_SEED, train  # and before the folder is made: a package may be missing
+    from train.strength import open_opponents
 
+    open_opponents([*config.report.opponents, *config.report.final_opponents])  # a misspelt one is told at once
     folder = RunFolder(args.run or Path("runs") / path.stem)
     if args.resume and folder.config.exists():
         begun = folder.read_config()
@@ -69,10 +80,10 @@ def run_train(args: argparse.Namespace) -> int:
         print(f"{folder.path} is finished; nothing left to train. Its bots are in {folder.bots}.")
         print("\n".join(json.loads(folder.results.read_text(encoding="utf-8"))["table"]))
         return 0
-    from train.loop import ARENA_SEED, train
-
     if not train(config, folder, quiet=args.quiet):
-        print(f"stopped; go on with: bgai train {args.config} --run {folder.path} --resume")
+        overrides = [word for override in args.set for word in ("--set", override)]
+        words = ["bgai", "train", args.config, "--run", str(folder.path), *overrides, "--resume"]
+        print(f"stopped; go on with: {shlex.join(words)}")
         return 130
     if config.report.final_games:
         from train.results import measure_bots
@@ -83,6 +94,7 @@ def run_train(args: argparse.Namespace) -> int:
             opponents=config.report.final_opponents,
             games=config.report.final_games,
             seed=ARENA_SEED,
+            quiet=args.quiet,
         )
         print("\n".join(table))
         folder.log("results:\n" + "\n".join(table))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import json
 import tomllib
 import typing
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bgai.evaluation.encoding import encoding_names
+from bgai.evaluation.network import MOST_LAYERS, MOST_UNITS
 
 
 class ConfigError(ValueError):
@@ -138,7 +140,7 @@ def from_toml(text: str, overrides: typing.Sequence[str] = (), source: str = "co
     """A config from TOML text and `section.key=value` overrides. Raises ConfigError naming the key."""
     try:
         given = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also numbers and nesting beyond Python's limits
         raise ConfigError(f"{source} is not valid TOML: {error}") from None
     for override in overrides:
         _override(given, override)
@@ -172,7 +174,7 @@ def _override(given: dict[str, Any], override: str) -> None:
         raise ConfigError(f"--set wants section.key=value, not {override!r}")
     try:
         parsed = tomllib.loads(f"x = {value.strip()}")["x"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         parsed = value.strip()
     table = given.setdefault(section, {})
     if not isinstance(table, dict):
@@ -202,7 +204,7 @@ def _value(value: Any, kind: Any, where: str) -> Any:
             raise ConfigError(f"{where} should be a list, not {value!r}")
         return tuple(_value(item, inner, f"{where}[{i}]") for i, item in enumerate(value))
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        value = float(value)
+        value = float(value) if abs(value) < 1 << 1000 else value
     if not isinstance(value, kind) or isinstance(value, bool) != (kind is bool):
         names = {int: "a whole number", float: "a number", str: "text in quotes", bool: "true or false"}
         raise ConfigError(f"{where} should be {names[kind]}, not {value!r}")
@@ -228,8 +230,12 @@ def _check(config: Config, source: str) -> None:
     if network.encoding not in encoding_names():
         near = _nearest(network.encoding, encoding_names())
         raise ConfigError(f"{source}: network.encoding {network.encoding!r} is unknown{near}")
-    sizes_right = network.hidden and all(1 <= size <= 8192 for size in network.hidden)
-    _require(sizes_right, f"{source}: network.hidden should list sizes from 1 to 8192, not {list(network.hidden)}")
+    sizes_right = 1 <= len(network.hidden) < MOST_LAYERS and all(1 <= size <= MOST_UNITS for size in network.hidden)
+    _require(
+        sizes_right,
+        f"{source}: network.hidden should list 1 to {MOST_LAYERS - 1} sizes from 1 to {MOST_UNITS}, "
+        f"not {list(network.hidden)}",
+    )
     for key in ("lambda_start", "lambda_end", "rate_hold"):
         value = getattr(learning, key)
         _require(0 <= value <= 1, f"{source}: learning.{key} should be from 0 to 1, not {value}")
@@ -237,7 +243,8 @@ def _check(config: Config, source: str) -> None:
         value = getattr(learning, key)
         _require(0 < value < 10, f"{source}: learning.{key} should be above 0 and below 10, not {value}")
     _require(0 <= learning.average < 1, f"{source}: learning.average should be from 0 to below 1")
-    _require(learning.weight_decay >= 0, f"{source}: learning.weight_decay should not be negative")
+    decay = learning.weight_decay
+    _require(0 <= decay < 10, f"{source}: learning.weight_decay should be from 0 to below 10, not {decay}")
     for key in ("minibatch", "passes"):
         value = getattr(learning, key)
         _require(value >= 1, f"{source}: learning.{key} should be at least 1, not {value}")
@@ -267,5 +274,5 @@ def _toml(value: Any) -> str:
     if isinstance(value, tuple):
         return "[" + ", ".join(_toml(item) for item in value) + "]"
     if isinstance(value, str):
-        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # JSON's escapes are TOML's
     return repr(value)

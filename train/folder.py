@@ -16,6 +16,8 @@ import torch
 from bgai.files import write_atomically
 from train.config import Config, ConfigError, from_toml
 
+RESUME_KEYS = {"learner", "playing", "batch", "games", "seconds", "tally"}
+
 
 class RunError(ValueError):
     """A run folder cannot be used as asked; the message says why and what would be right."""
@@ -39,7 +41,7 @@ class RunFolder:
         """Make the folder of a new run. Raises RunError when one is there already."""
         if self.config.exists():
             raise RunError(f"{self.path} holds a run already: --resume goes on with it, --run FOLDER begins another")
-        if self.path.exists() and any(self.path.iterdir()):
+        if any(path.is_file() for path in self.path.rglob("*")):  # empty folders are a start that was cut short
             raise RunError(f"{self.path} is not empty and holds no run; give another folder with --run")
         for folder in (self.path, self.checkpoints, self.bots):
             folder.mkdir(parents=True, exist_ok=True)
@@ -51,7 +53,9 @@ class RunFolder:
             return from_toml(self.config.read_text(encoding="utf-8"), source=str(self.config))
         except FileNotFoundError:
             raise RunError(f"{self.path} holds no run: its config.toml is missing") from None
-        except (ConfigError, UnicodeDecodeError) as error:
+        except UnicodeDecodeError:
+            raise RunError(f"the run's config cannot be read: {self.config} is not UTF-8 text") from None
+        except ConfigError as error:
             raise RunError(f"the run's config cannot be read: {error}") from None
 
     def log(self, sentence: str) -> None:
@@ -89,13 +93,12 @@ class RunFolder:
             return None
         try:
             state = torch.load(self.resume, map_location="cpu", weights_only=True)
-        except Exception as error:  # torch raises many kinds for a damaged file
-            first_line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        except Exception as error:  # torch raises many kinds, some with the advice to unpickle anyway
             raise RunError(
-                f"the resume point {self.resume} is damaged ({first_line}); "
+                f"the resume point {self.resume} is damaged or was not written by bgai ({type(error).__name__}); "
                 f"the bot files in {self.checkpoints} are not touched; begin a new run with --run FOLDER"
             ) from None
-        if not isinstance(state, dict) or not {"learner", "playing", "batch", "games"} <= state.keys():
+        if not isinstance(state, dict) or not RESUME_KEYS <= state.keys():
             raise RunError(f"{self.resume} is no resume point of a bgai run")
         return state
 

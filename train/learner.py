@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import Any
 
@@ -14,7 +15,7 @@ from train.model import ValueModel
 
 
 class NotFinite(ArithmeticError):
-    """The loss is no longer a finite number."""
+    """The loss or a weight is no longer a finite number."""
 
 
 def schedule(kind: str, start: float, end: float, share: float) -> float:
@@ -86,6 +87,8 @@ class Learner:
             squares += (logs.exp() - wanted).square().sum(dim=0).double().cpu().numpy()
         if not math.isfinite(excess):
             raise NotFinite("the loss is not finite")
+        if not all(bool(torch.isfinite(weights).all()) for weights in [*self.parameters, *self.averaged]):
+            raise NotFinite("the weights are not finite")  # the last step's; no loss has seen them yet
         return excess / len(boards), squares / len(boards)
 
     def _step(self, inputs: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
@@ -97,7 +100,8 @@ class Learner:
         self.steps += 1
         # The average forgets the first random weights quickly: its decay grows with the steps.
         decay = min(self.average, self.steps / (self.steps + 10))
-        torch._foreach_lerp_(self.averaged, self.parameters, 1 - decay)
+        with torch.no_grad():  # or the average would drag the history of every step along
+            torch._foreach_lerp_(self.averaged, self.parameters, 1 - decay)
         return logits.detach()
 
     def state(self) -> dict[str, Any]:
@@ -105,7 +109,7 @@ class Learner:
         return {
             "model": [p.detach().clone() for p in self.parameters],
             "averaged": [p.clone() for p in self.averaged],
-            "optimizer": self.optimizer.state_dict(),
+            "optimizer": copy.deepcopy(self.optimizer.state_dict()),
             "steps": self.steps,
         }
 
@@ -117,5 +121,5 @@ class Learner:
             with torch.no_grad():
                 for parameter, value in zip(mine, given, strict=True):
                     parameter.copy_(value)
-        self.optimizer.load_state_dict(state["optimizer"])
+        self.optimizer.load_state_dict(copy.deepcopy(state["optimizer"]))  # torch would share its tensors
         self.steps = state["steps"]

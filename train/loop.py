@@ -62,11 +62,13 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
 
     done, batch, seconds_before = 0, 0, 0.0
     playing = [weights.detach().clone() for weights in newest()]
+    tally = Tally()
     state = folder.load_resume()
     if state is not None:
         try:
             learner.restore(state["learner"])
-        except (ValueError, KeyError) as error:
+            tally = Tally.restored(state["tally"])
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise RunError(f"{folder.resume} does not fit this run: {error}") from None
         done, batch, seconds_before, playing = (
             state["games"],
@@ -77,11 +79,11 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
         folder.cut_metrics(done)
         folder.log(f"resumed after {done:,} games")
     else:
+        folder.cut_metrics(-1)  # of a start that was killed before its first resume point
         folder.log(f"begun: {len(learner.parameters)} tensors, seed {run.seed}, device {run.device}")
     opponents, missing = strength.open_opponents(report.opponents)
     for sentence in missing:
         folder.log(f"not among the opponents: {sentence}")
-    tally = Tally.restored(state["tally"]) if state else Tally()
     began = time.monotonic()
 
     def seconds() -> float:
@@ -101,6 +103,7 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
         }
 
     def save_resume() -> None:
+        board.flush()
         folder.save_resume(
             {
                 "learner": learner.state(),
@@ -130,21 +133,23 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
             return ""
         bot = ValueBot(network, name="now")
         results = strength.measure(bot, opponents, games=report.strength_games, seed=ARENA_SEED)
-        line = {"games": done, "seconds": round(seconds(), 2), "strength": strength.as_numbers(results)}
-        folder.add_metrics(line)
-        for name, result in results.items():
-            board.add_scalar(f"strength/{name}", result.score.mean, done)
-        sentence = ", ".join(f"{result.score} against {name}" for name, result in results.items())
+        scores = {name: result.score for name, result in results.items()}
+        numbers = strength.as_numbers(scores, report.strength_games)
+        folder.add_metrics({"games": done, "seconds": round(seconds(), 2), "strength": numbers})
+        for name, score in scores.items():
+            board.add_scalar(f"strength/{name}", score.mean, done)
+        sentence = ", ".join(f"{score} against {name}" for name, score in scores.items())
         folder.log(f"{done:,} games: {sentence}")
         return sentence
 
     with (
-        SummaryWriter(str(folder.tensorboard), purge_step=done or None) as board,
+        # Hides what was written after the resume point, by a run that was then killed.
+        SummaryWriter(str(folder.tensorboard), purge_step=done + 1 if state else 0) as board,
         ThreadPoolExecutor(run.workers) as pool,
         tqdm(total=run.games, initial=done, unit="game", disable=quiet, smoothing=0.05, dynamic_ncols=True) as bar,
         stop_on_signal() as stop,
     ):
-        if done == 0:
+        if state is None:
             measure_strength()
             save_resume()
         saved = time.monotonic()

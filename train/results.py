@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,9 @@ def graded_bots(bots: Path) -> dict[str, ValueBot]:
     return {level: bgai.bots.load(path) for level, path in files.items() if path.exists()}
 
 
-def measure_bots(bots: Path, results: Path, *, opponents: tuple[str, ...], games: int, seed: int) -> list[str]:
+def measure_bots(
+    bots: Path, results: Path, *, opponents: tuple[str, ...], games: int, seed: int, quiet: bool = False
+) -> list[str]:
     """Play every level against every opponent and the other levels; write cards and results; give the table."""
     levels = graded_bots(bots)
     fixed, missing = strength.open_opponents(opponents)
@@ -36,14 +37,15 @@ def measure_bots(bots: Path, results: Path, *, opponents: tuple[str, ...], games
     labels = list(everyone)
     pairings = [pair for pair in itertools.combinations(range(len(labels)), 2) if labels[pair[0]] in levels]
     matches: dict[Pairing, MatchResult] = {}
-    with tqdm(total=games * len(pairings), unit="game", desc="measuring", file=sys.stderr, leave=False) as bar:
+    with tqdm(total=games * len(pairings), unit="game", desc="measuring", disable=quiet, leave=False) as bar:
         for a, b in pairings:
             matches[a, b] = play_match(everyone[labels[a]], everyone[labels[b]], games, seed, check_plays=False)
             bar.update(games)
     for number, level in enumerate(labels[: len(levels)]):
-        scores = {labels[b]: match for (a, b), match in matches.items() if a == number}
+        scores = {labels[b]: match.score for (a, b), match in matches.items() if a == number}
+        scores |= {labels[a]: match.score.turned() for (a, b), match in matches.items() if b == number}
         network, card = load_checkpoint(bots / f"{level}.safetensors")
-        card["strength"] = strength.as_numbers(scores)
+        card["strength"] = strength.as_numbers(scores, games)
         card["measured_by"] = f"bgai arena {level} OPPONENT --games {games} --seed {seed}"
         save_checkpoint(bots / f"{level}.safetensors", network, card)
     table = [*cross_table(labels, matches), "", *match_lines(labels, matches)]
@@ -54,10 +56,11 @@ def measure_bots(bots: Path, results: Path, *, opponents: tuple[str, ...], games
 
 
 def export_bots(source: Path, target: Path) -> list[Path]:
-    """Copy the graded bots of a run to a folder, as whole files. Raises FileNotFoundError when there are none."""
+    """Copy the graded bots of a run to a folder, as whole files. Raises FileNotFoundError for an unfinished run."""
     files = [source / f"{level}.safetensors" for level in LEVELS if (source / f"{level}.safetensors").exists()]
-    if not files:
-        raise FileNotFoundError(f"there are no bots in {source}; a run leaves them there when it is finished")
+    if source / "strong.safetensors" not in files:
+        what = "is no strong bot" if files else "are no bots"
+        raise FileNotFoundError(f"there {what} in {source}; a run leaves its strong bot there when it is finished")
     target.mkdir(parents=True, exist_ok=True)
     for file in files:
         load_checkpoint(file)

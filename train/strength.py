@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bgai.arena.duplicate import MatchResult, play_match
-from bgai.bots import Bot, UnknownBot, open_bot
+from bgai.arena.stats import Score
+from bgai.bots import Bot, open_bot
+from bgai.referees import MissingReferee
 
 
 def open_opponents(names: Iterable[str]) -> tuple[dict[str, Bot], list[str]]:
-    """The opponents that can be opened here, and a sentence for each that cannot."""
+    """The opponents by name, and a sentence for each whose package is not installed.
+
+    Raises UnknownBot or FileNotFoundError for a name that is nobody's.
+    """
     opened: dict[str, Bot] = {}
     missing = []
     for name in names:
         try:
             opened[name] = open_bot(name)
-        except (UnknownBot, FileNotFoundError) as error:
+        except MissingReferee as error:
             missing.append(str(error))
     return opened, missing
 
@@ -25,13 +30,9 @@ def measure(bot: Bot, opponents: dict[str, Bot], *, games: int, seed: int) -> di
     return {name: play_match(bot, opponent, games, seed, check_plays=False) for name, opponent in opponents.items()}
 
 
-def as_numbers(results: dict[str, MatchResult]) -> dict[str, dict[str, float]]:
+def as_numbers(scores: dict[str, Score], games: int) -> dict[str, dict[str, float]]:
     """Points per game with the half width of the 95 % interval, for cards and metrics."""
     return {
-        name: {
-            "points_per_game": round(result.score.mean, 4),
-            "interval": round(result.score.half_width, 4),
-            "games": result.games,
-        }
-        for name, result in results.items()
+        name: {"points_per_game": round(score.mean, 4), "interval": round(score.half_width, 4), "games": games}
+        for name, score in scores.items()
     }

@@ -34,12 +34,13 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
             "Scores are points per game of the first bot with the 95% interval over pairs; "
             "a game counts 1, a gammon 2, a backgammon 3."
         ),
+        epilog="Example: bgai arena strong normal random --games 2000",
     )
     parser.add_argument(
         "bots",
         metavar="BOT",
         nargs="+",
-        help="beginner, normal, strong, a checkpoint, a run's folder, random, pubeval, gnubg:PLIES or bgsage:PLIES",
+        help="beginner, normal, strong, a bot file, a run folder, random, pubeval, gnubg:PLIES or bgsage:PLIES",
     )
     parser.add_argument(
         "--games",

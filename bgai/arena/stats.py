@@ -25,6 +25,10 @@ class Score(NamedTuple):
     mean: float
     half_width: float
 
+    def turned(self) -> Score:
+        """The same score seen by the other bot."""
+        return Score(-self.mean, self.half_width)
+
     def __str__(self) -> str:
         width = "?" if math.isinf(self.half_width) else f"{self.half_width:.3f}"
         return f"{round(self.mean, 3) + 0.0:+.3f} ± {width}"

@@ -99,7 +99,7 @@ def _network(file: Path, tensors: dict[str, np.ndarray], metadata: dict[str, str
 def _card(file: Path, metadata: dict[str, str]) -> dict[str, Any]:
     try:
         card = json.loads(metadata.get("card", "{}"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidCheckpoint(f"{file}: its card is not JSON ({error})") from None
     if not isinstance(card, dict):
         raise InvalidCheckpoint(f"{file}: its card is not a JSON object")

@@ -14,6 +14,8 @@ from bgai.rules.outcome import OUTCOMES
 from bgai.rules.position import POINTS
 
 Layer = tuple[np.ndarray, np.ndarray]  # weights [out, in] float32, bias [out] float32
+MOST_UNITS = 8192  # of a layer; the kernels pad the hidden layers to one block
+MOST_LAYERS = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,10 +29,12 @@ class Network:
     layers: tuple[Layer, ...]
 
     def __post_init__(self) -> None:
-        if len(self.layers) < 2:
-            raise ValueError(f"a network has two layers or more, not {len(self.layers)}")
+        if not 2 <= len(self.layers) <= MOST_LAYERS:
+            raise ValueError(f"a network has 2 to {MOST_LAYERS} layers, not {len(self.layers)}")
         width = self.encoding.width
         for number, (weights, bias) in enumerate(self.layers):
+            if not 1 <= len(bias) <= MOST_UNITS:
+                raise ValueError(f"layer {number} should have 1 to {MOST_UNITS} units, not {len(bias)}")
             for array, shape in ((weights, (len(bias), width)), (bias, (len(bias),))):
                 if array.shape != shape or array.dtype != np.float32:
                     raise ValueError(
@@ -76,8 +80,10 @@ def kernel_arrays(encoding: Encoding, layers: Sequence[Layer]) -> tuple[np.ndarr
     rows = table.reshape(POINTS, -1, len(first_bias))
     rows[0] += first_bias + encoding.base @ first.T
     sizes = [len(first_bias), *(len(bias) for _, bias in middle)]
-    weights = np.zeros((len(middle), max(sizes), max(sizes)), dtype=np.float32)
-    biases = np.zeros((len(middle), max(sizes)), dtype=np.float32)
+    inside = max(sizes[:-1], default=0)
+    outside = -(-max(sizes[1:], default=0) // kernels.COLUMNS) * kernels.COLUMNS
+    weights = np.zeros((len(middle), inside, outside), dtype=np.float32)
+    biases = np.zeros((len(middle), outside), dtype=np.float32)
     for number, (weight, bias) in enumerate(middle):
         weights[number, : weight.shape[1], : weight.shape[0]] = weight.T
         biases[number, : len(bias)] = bias

@@ -14,7 +14,7 @@ from numba import njit
 
 from bgai.rules.moves import trusted_afterstates
 from bgai.rules.outcome import OUTCOMES, points_lost, points_lost_many
-from bgai.rules.position import turn
+from bgai.rules.position import MEN, turn
 
 # (parents [B, 26], boards [N, 26], starts [B + 1]) -> chances [N, 6] of the player to roll on `boards`.
 Evaluator = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
@@ -29,17 +29,29 @@ class Choice(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def set_finished(boards, outcomes):
-    """Write the exact outcome over the estimate wherever the opponent of the player to roll has no men left."""
+def set_certain(boards, outcomes):
+    """Put what the rules say over the estimates [N, 6] of boards [N, 26] seen by the player to roll.
+
+    Where the opponent has no men left, the exact outcome; where a player has borne off a man, he can no longer
+    lose a gammon, so those chances count as single games.
+    """
+    half = OUTCOMES // 2
     for i in range(boards.shape[0]):
-        over = True
-        for place in range(boards.shape[1] - 1, -1, -1):
-            if boards[i, place] < 0:
-                over = False
-                break
-        if over:
+        mine = 0
+        theirs = 0
+        for place in range(boards.shape[1]):
+            mine += max(boards[i, place], 0)
+            theirs -= min(boards[i, place], 0)
+        if theirs == 0:
             outcomes[i] = 0
-            outcomes[i, OUTCOMES // 2 + points_lost(boards[i]) - 1] = 1
+            outcomes[i, half + points_lost(boards[i]) - 1] = 1
+            continue
+        if mine < MEN:
+            outcomes[i, half] += outcomes[i, half + 1] + outcomes[i, half + 2]
+            outcomes[i, half + 1 :] = 0
+        if theirs < MEN:
+            outcomes[i, 0] += outcomes[i, 1] + outcomes[i, 2]
+            outcomes[i, 1:half] = 0
 
 
 @njit(cache=True, nogil=True)
@@ -78,10 +90,10 @@ def _lowest(outcomes, starts):
 def value_afterstates(
     evaluate: Evaluator, boards: np.ndarray, dice: np.ndarray, out: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Afterstates [N, 26], starts [B + 1] and the opponent's chances [N, 6]; finished games are exact."""
+    """Afterstates [N, 26], starts [B + 1] and the opponent's chances [N, 6], with what the rules make certain."""
     rows, starts = trusted_afterstates(boards, dice, out)
     outcomes = evaluate(np.ascontiguousarray(turn(boards)), rows, starts)
-    set_finished(rows, outcomes)
+    set_certain(rows, outcomes)
     return rows, starts, outcomes
 
 

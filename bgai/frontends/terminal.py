@@ -148,7 +148,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = subparsers.add_parser("play", help="play a bot in the terminal", description=DESCRIPTION)
     opponent = parser.add_mutually_exclusive_group()
     opponent.add_argument("--level", choices=LEVELS, help=f"how well the bot plays (default: {DEFAULT_BOT})")
-    opponent.add_argument("--bot", metavar="BOT", help="any other bot: a checkpoint, a run folder, random, ...")
+    opponent.add_argument(
+        "--bot", metavar="BOT", help="any other bot: a bot file, a run folder, random, pubeval, ..."
+    )
     parser.add_argument("--seed", type=_seed, metavar="S", help="seed of the dice (default: drawn for each game)")
     parser.add_argument("--ascii", action="store_true", help="draw the board with plain letters")
     parser.set_defaults(run_command=run)

@@ -1,0 +1,362 @@
+"""The command line as a person meets it: every help text, and one sentence for everything that goes wrong."""
+
+import io
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bgai
+from bgai.cli import COMMANDS, main
+from bgai.evaluation.checkpoint import load_checkpoint, save_checkpoint
+from bgai.evaluation.encoding import encoding
+from bgai.evaluation.network import Network
+
+SMALL = """
+[run]
+games = 40
+batch_games = 20
+first_batch_games = 20
+[network]
+hidden = [8]
+[report]
+strength_games = 0
+final_games = 0
+"""
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    """Commands run in an empty folder, and saved games stay in it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BGAI_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def save_random_bot(path: Path, card: dict) -> Path:
+    inputs = encoding("men196")
+    rng = np.random.default_rng(0)
+    layers = tuple(
+        (rng.normal(0, 0.1, (m, n)).astype(np.float32), np.zeros(m, dtype=np.float32))
+        for n, m in ((inputs.width, 20), (20, 6))
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    save_checkpoint(path, Network(inputs, layers), card)
+    return path
+
+
+@pytest.fixture
+def bot_file(tmp_path) -> str:
+    """A bot with random weights."""
+    return str(save_random_bot(tmp_path / "wild.safetensors", {"name": "wild"}))
+
+
+@pytest.fixture
+def say(capsys):
+    """Runs `bgai WORDS`: exit code, standard output, standard error."""
+
+    def run(*words: str) -> tuple[int, str, str]:
+        try:
+            code = main(words)
+        except SystemExit as left:  # argparse leaves so
+            code = int(left.code or 0)
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def run_python(*words: str, **more: str) -> subprocess.CompletedProcess:
+    """A fresh Python with this environment and `more`."""
+    environment = {**os.environ, **more}
+    return subprocess.run([sys.executable, *words], env=environment, capture_output=True, text=True, timeout=120)
+
+
+# Help
+
+
+def test_help_names_every_command(say):
+    code, out, err = say("--help")
+    assert (code, err) == (0, "")
+    for name, (_, _, summary) in COMMANDS.items():
+        assert name in out and summary in out
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("play", ["--level", "--bot", "--seed", "--ascii", "normal"]),
+        ("train", ["CONFIG", "--run", "--resume", "--set", "--quiet", "quick", "Example: bgai train"]),
+        ("arena", ["BOT", "--games", "--seed", "--json", "--sprt", "gnubg:PLIES", "Example: bgai arena"]),
+        ("export", ["RUN", "--to"]),
+        ("info", ["BOT"]),
+        ("bench", ["SECTION", "--rounds", "--json"]),
+        ("warm", ["jit cache"]),
+    ],
+)
+def test_help_of_a_command_names_its_options(say, command, words):
+    code, out, err = say(command, "--help")
+    assert (code, err) == (0, "")
+    assert out.startswith(f"usage: bgai {command}")
+    assert [word for word in words if word not in out] == []
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_every_command_is_tried_here():
+    assert set(COMMANDS) == {"play", "train", "arena", "export", "info", "bench", "warm"}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_summary_in_bgai_help_is_the_commands_own(say, command):
+    # `bgai --help` knows the summaries without importing the commands; after naming one, its own stands there.
+    assert say(command, "--help")[0] == 0
+    code, out, _ = say("--help", command)
+    assert code == 0 and COMMANDS[command][2] in out
+
+
+def test_no_command_shows_the_help(say):
+    code, out, _ = say()
+    assert code == 2 and out.startswith("usage: bgai")
+
+
+def test_version(say):
+    code, out, _ = say("--version")
+    assert code == 0 and out.startswith("bgai ") and out.strip()[-1].isdigit()
+
+
+# Mistakes
+
+
+def is_one_sentence(err: str, command: str) -> bool:
+    """One line that begins with the command; argparse puts the usage before it."""
+    lines = err.splitlines()
+    start = f"bgai {command}: " if command else "bgai: "
+    return (
+        "Traceback" not in err and lines[-1].startswith(start) and (len(lines) == 1 or lines[0].startswith("usage:"))
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("paly", "there is no command 'paly'; did you mean play?"),
+        ("xyzzy", "there is no command 'xyzzy'; bgai --help lists the commands"),
+        ("--loud", "unrecognized arguments: --loud"),
+        ("arena random", "at least two bots"),
+        ("arena random random --games 3", "must be even and at least 2, not 3"),
+        ("arena random random --games many", "invalid int value: 'many'"),
+        ("arena random stong", "there is no bot 'stong': give beginner, normal, strong"),
+        ("arena random gnubg", "gnubg needs its plies"),
+        ("arena random missing.safetensors", "there is no bot file missing.safetensors"),
+        ("arena random text.safetensors", "text.safetensors is damaged or no bot file"),
+        ("arena random empty", "the folder empty is no training run"),
+        ("arena random random --json no/where/x.json", "there is no folder"),
+        ("arena random random --json empty", "is a folder; it must be a file"),
+        ("arena", "required: BOT"),
+        ("info", "required: BOT"),
+        ("info stong", "there is no bot 'stong'"),
+        ("info missing.safetensors", "there is no bot file missing.safetensors"),
+        ("info text.safetensors", "text.safetensors is damaged or no bot file"),
+        ("export", "required: RUN"),
+        ("export nowhere", "there are no bots in nowhere/bots"),
+        ("export empty", "a run leaves its strong bot there when it is finished"),
+        ("play --level hard", "invalid choice: 'hard'"),
+        ("play --bot stong", "there is no bot 'stong'"),
+        ("play --bot text.safetensors", "text.safetensors is damaged or no bot file"),
+        ("play --seed x", "must be a whole number"),
+        ("bench speed", "speed"),
+        ("bench --rounds 0", "0"),
+        ("train", "required: CONFIG"),
+        ("train quik", "there is no config 'quik': give a TOML file or one of"),
+        ("train empty", "there is no config 'empty'"),
+        ("train text.safetensors", "text.safetensors is not valid TOML"),
+        ("train binary.toml", "binary.toml is not UTF-8 text"),
+        ("train small.toml --set run.gmaes=3", "run.gmaes is unknown; did you mean 'games'?"),
+        ("train small.toml --set nun.games=3", "there is no section [nun]; did you mean 'run'?"),
+        ("train small.toml --set run.games=many", "run.games should be a whole number, not 'many'"),
+        ("train small.toml --set run.games=0", "run.games should be at least 1, not 0"),
+        ("train small.toml --set games=3", "--set wants section.key=value, not 'games=3'"),
+        ("train small.toml --set network.encoding='men169'", "network.encoding 'men169' is unknown; did you mean"),
+        ("train small.toml --run begun", "begun holds a run already: --resume goes on with it"),
+        ("train small.toml --run begun --resume --set run.seed=7", "run.seed is 1 there, 7 here"),
+        ("train small.toml --run full", "full is not empty and holds no run"),
+    ],
+)
+def test_a_mistake_is_told_in_one_sentence(say, tmp_path, line, sentence):
+    from train.config import from_toml
+    from train.folder import RunFolder
+
+    (tmp_path / "text.safetensors").write_text("this is no bot")
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "small.toml").write_text(SMALL)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "letter.txt").write_text("something else")
+    RunFolder(tmp_path / "begun").begin(from_toml(SMALL))
+    before = sorted(tmp_path.rglob("*"))
+    code, out, err = say(*line.split())
+    assert code == 2 and out == ""
+    command = line.split()[0] if line.split()[0] in COMMANDS else ""
+    assert is_one_sentence(err, command) and sentence in err
+    assert sorted(tmp_path.rglob("*")) == before  # and nothing is left behind
+
+
+@pytest.mark.skipif(os.name != "posix", reason="/dev/full is a file of Linux")
+def test_errors_of_the_system_name_the_file(say, tmp_path, bot_file):
+    save_random_bot(tmp_path / "run" / "bots" / "strong.safetensors", {})
+    (tmp_path / "file").write_text("")
+    code, _, err = say("export", "run", "--to", "file/folder")
+    assert code == 2 and is_one_sentence(err, "export") and "file" in err and "Errno" not in err
+    code, _, err = say("arena", bot_file, "random", "--games", "2", "--json", "/dev/full/x")
+    assert code == 2 and is_one_sentence(err, "arena")
+
+
+@pytest.mark.parametrize(
+    ("package", "line", "sentence"),
+    [
+        ("torch", "train small.toml", 'this command needs the package torch: pip install "bgai[train]"'),
+        ("tensorboard", "train small.toml", 'this command needs the package tensorboard: pip install "bgai[train]"'),
+        ("gnubg_nn", "arena gnubg:0 random", 'gnubg:0 needs the extra "referees": pip install "bgai[referees]"'),
+        ("gnubg_nn", "info pubeval", 'pubeval needs the extra "referees": pip install "bgai[referees]"'),
+        ("bgsage", "play --bot bgsage:1", 'bgsage:1 needs the extra "referees": pip install "bgai[referees]"'),
+    ],
+)
+def test_a_missing_package_says_how_to_install_it(tmp_path, package, line, sentence):
+    (tmp_path / "small.toml").write_text(SMALL)
+    code = f"import sys; sys.modules[{package!r}] = None; from bgai.cli import main; sys.exit(main({line.split()}))"
+    done = run_python("-c", code)
+    assert done.returncode == 2
+    assert is_one_sentence(done.stderr, line.split()[0]) and sentence in done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+def test_ctrl_c_is_one_word(say, monkeypatch):
+    def interrupted(text: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bgai.bots.open_bot", interrupted)
+    assert say("info", "random") == (130, "", "interrupted\n")
+
+
+# Commands that work
+
+
+def test_info_prints_the_card(say, tmp_path):
+    score = {"points_per_game": -0.25, "interval": 0.0314, "games": 4000}
+    card = {
+        "name": "wild",
+        "games": 12,
+        "strength": {"pubeval": score, "luck": "none"},
+        "config": "[run]\nseed = 1\n",
+    }
+    file = save_random_bot(tmp_path / "wild.safetensors", card)
+    code, out, err = say("info", str(file))
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [
+        str(file),
+        "network: men196 inputs, hidden [20]",
+        "games: 12",
+        "name: wild",
+        "strength against luck: none",
+        "strength against pubeval: -0.250 ± 0.031 points per game over 4,000 games",
+        "config:",
+        "  [run]",
+        "  seed = 1",
+    ]
+    code, out, _ = say("info", "random")
+    assert code == 0 and out.startswith("random: ")
+
+
+def test_arena_plays_a_file(say, bot_file):
+    code, out, _ = say("arena", bot_file, "random", "--games", "20")
+    assert code == 0 and "wild - random" in out and "±" in out
+
+
+def test_export_copies_the_bots_of_a_finished_run(say, tmp_path):
+    levels = ("beginner", "normal", "strong")
+    for level in levels[:2]:
+        save_random_bot(tmp_path / "run" / "bots" / f"{level}.safetensors", {"name": level})
+    code, _, err = say("export", "run", "--to", "shelf")
+    assert code == 2 and is_one_sentence(err, "export") and "there is no strong bot in run/bots" in err
+    assert not (tmp_path / "shelf").exists()
+    save_random_bot(tmp_path / "run" / "bots" / "strong.safetensors", {"name": "strong"})
+    code, out, err = say("export", "run", "--to", "shelf")
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [f"wrote shelf/{level}.safetensors" for level in levels]
+    for level in levels:
+        assert load_checkpoint(tmp_path / "shelf" / f"{level}.safetensors").card == {"name": level}
+
+
+def test_play_with_nobody_at_the_keyboard_saves_and_leaves(say, monkeypatch, tmp_path, bot_file):
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    code, out, err = say("play", "--bot", bot_file, "--seed", "5")
+    assert (code, err) == (0, "")
+    assert "wild" in out and out.endswith("Your game is saved; `bgai play` continues it.\n")
+    assert (tmp_path / "home" / "game.json").exists()
+
+
+def test_train_leaves_a_measured_bot_and_a_finished_run_is_left_alone(say, tmp_path):
+    (tmp_path / "small.toml").write_text(SMALL)
+    words = ["train", "small.toml", "--quiet", "--set", "report.final_games=20"]
+    words += ["--set", 'report.final_opponents=["random", "no such bot"]']
+    code, out, err = say(*words)
+    assert code == 0 and err == ""
+    assert "strong - random" in out and "not played: there is no bot 'no such bot'" in out
+    bot = Path("runs", "small", "bots", "strong.safetensors")
+    assert out.endswith(f"Play one: bgai play --bot {bot}\n")
+    assert bgai.load(bot).card["games"] == 40
+    assert bgai.load(bot).card["strength"]["random"]["games"] == 20
+    assert bgai.load("runs/small").name == "strong"
+
+    before = {path: path.stat().st_mtime_ns for path in Path("runs").rglob("*")}
+    code, out, err = say(*words)
+    assert code == 2 and is_one_sentence(err, "train") and "--resume goes on with it" in err
+    code, out, err = say(*words, "--resume")
+    assert (code, err) == (0, "") and "is finished" in out and "strong - random" in out
+    assert {path: path.stat().st_mtime_ns for path in Path("runs").rglob("*")} == before
+
+
+def test_a_stopped_run_says_how_to_go_on_and_does(say, tmp_path, monkeypatch):
+    import train.loop
+
+    (tmp_path / "small.toml").write_text(SMALL)
+    words = ["train", "small.toml", "--quiet", "--set", "network.hidden=[7, 5]"]
+    with monkeypatch.context() as patch:
+        patch.setattr(train.loop, "train", lambda *given, **options: False)
+        code, out, _ = say(*words)
+    assert code == 130
+    go_on = out.splitlines()[-1].removeprefix("stopped; go on with: ")
+    program, *again = shlex.split(go_on)
+    assert program == "bgai"
+    code, out, err = say(*again, "--quiet")
+    assert (code, err) == (0, "")
+    assert bgai.load("runs/small").network.hidden == (7, 5)
+
+
+def test_the_same_from_the_shell(bot_file):
+    done = run_python("-m", "bgai", "info", "nobody")
+    assert done.returncode == 2 and is_one_sentence(done.stderr, "info")
+    script = Path(sys.executable).parent / "bgai"
+    done = subprocess.run([script, "info", bot_file], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "") and "name: wild" in done.stdout
+    done = run_python("-m", "train", "nothing")
+    assert done.returncode == 2 and is_one_sentence(done.stderr, "train")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes close otherwise elsewhere")
+def test_a_reader_that_leaves_causes_no_noise(bot_file):
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [sys.executable, "-m", "bgai", "info", bot_file], stdout=write, stderr=subprocess.PIPE, text=True, timeout=60
+    )
+    os.close(write)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_warm_prepares_the_shipped_bots(say):
+    code, out, err = say("warm")
+    assert (code, err) == (0, "") and out.startswith("ready after ")

@@ -109,8 +109,7 @@ def test_the_other_programs_do_the_same_work():
     positions = bench.mid_game_positions(open_bot("random"), args.positions)
     rows, starts = afterstates(*positions)
     stuck = sum(
-        np.array_equal(rows[begin], -board[::-1])
-        for begin, board in zip(starts[:-1], positions[0], strict=True)
+        np.array_equal(rows[begin], -board[::-1]) for begin, board in zip(starts[:-1], positions[0], strict=True)
     )
     with bench.contextlib.ExitStack() as stack:
         sides = bench.moves_section(args, stack).sides

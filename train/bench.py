@@ -218,9 +218,7 @@ def results(section: Section) -> dict[str, Any]:
 def table(measured: dict[str, Any]) -> list[str]:
     """The lines of one section's text."""
     sides = measured["sides"]
-    letters = {
-        side["name"]: chr(ord("A") + i) for i, side in enumerate(side for side in sides if side["ours"])
-    }
+    letters = {side["name"]: chr(ord("A") + i) for i, side in enumerate(side for side in sides if side["ours"])}
     ratios = {(ratio["ours"], ratio["other"]): ratio for ratio in measured["ratios"]}
     with_plies = any(side["plies_per_game"] is not None for side in sides)
     others = any(not side["ours"] for side in sides)
@@ -241,8 +239,7 @@ def table(measured: dict[str, Any]) -> list[str]:
     lines = [f"{measured['section']}: {measured['title']}"]
     for row in rows:
         cells = [
-            text.ljust(w) if i < 2 else text.rjust(w)
-            for i, (text, w) in enumerate(zip(row, widths, strict=True))
+            text.ljust(w) if i < 2 else text.rjust(w) for i, (text, w) in enumerate(zip(row, widths, strict=True))
         ]
         lines.append("  ".join(cells).rstrip())
     return lines + [f"   {note}" for note in measured["notes"]]
@@ -289,9 +286,7 @@ def mid_game_positions(bot: Bot, count: int, *, seed: int = SEED) -> tuple[np.nd
         going_on = points_lost_many(boards) == 0
         boards, games = boards[going_on], games[going_on]
     order = np.random.default_rng(seed).permutation(sum(len(rows) for rows, _ in kept))[:count]
-    return np.concatenate([rows for rows, _ in kept])[order], np.concatenate([dice for _, dice in kept])[
-        order
-    ]
+    return np.concatenate([rows for rows, _ in kept])[order], np.concatenate([dice for _, dice in kept])[order]
 
 
 def moves_section(args: argparse.Namespace, stack: contextlib.ExitStack) -> Section:
@@ -547,9 +542,7 @@ def training_section(args: argparse.Namespace, stack: contextlib.ExitStack) -> S
     for side in ours:
         side.warm_up(WARM_UP if args.warm_up is None else args.warm_up)
     sides: list[Side] = [*ours]
-    notes = [
-        f"bgai: {WORKERS} threads play batches of {BATCH:,} games while one learns from the batch before."
-    ]
+    notes = [f"bgai: {WORKERS} threads play batches of {BATCH:,} games while one learns from the batch before."]
     cpp = _installed("bgbot_cpp")
     if cpp:
         folder = stack.enter_context(tempfile.TemporaryDirectory())

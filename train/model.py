@@ -20,24 +20,23 @@ class ValueModel(nn.Module):
 
     def __init__(self, width: int, hidden: Sequence[int]) -> None:
         super().__init__()
-        self.first = InputLayer(width, hidden[0])
-        sizes = [*hidden, OUTCOMES]
-        self.later = nn.ModuleList(nn.Linear(n, m) for n, m in zip(sizes, sizes[1:], strict=False))
+        sizes = [width, *hidden]
+        self.hidden = nn.ModuleList(SparseLinear(n, m) for n, m in zip(sizes, hidden, strict=False))
+        self.output = nn.Linear(hidden[-1], OUTCOMES)
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        values = self.first(inputs)
-        for layer in self.later:
-            values = layer(torch.relu(values))
-        return values
+        for layer in self.hidden:
+            inputs = torch.relu(layer(inputs))
+        return self.output(inputs)
 
 
-class InputLayer(nn.Module):
+class SparseLinear(nn.Module):
     """A linear layer whose inputs are mostly zero; weight is [in, out], so an input's weights lie together."""
 
-    def __init__(self, width: int, outputs: int) -> None:
+    def __init__(self, inputs: int, outputs: int) -> None:
         super().__init__()
-        bound = width**-0.5
-        self.weight = nn.Parameter(torch.empty(width, outputs).uniform_(-bound, bound))
+        bound = inputs**-0.5
+        self.weight = nn.Parameter(torch.empty(inputs, outputs).uniform_(-bound, bound))
         self.bias = nn.Parameter(torch.empty(outputs).uniform_(-bound, bound))
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
@@ -47,22 +46,32 @@ class InputLayer(nn.Module):
 
 
 class _SparseProduct(torch.autograd.Function):
-    """inputs @ weight + bias over the inputs that are not zero (about 30 of 196): on the CPU three times as fast as
-    the dense product, forward and backward."""
+    """inputs @ weight + bias, on the CPU, over what is not zero.
+
+    Of 196 inputs about 30 are not zero, after ReLU one hidden unit in five, and the gradient is zero wherever ReLU
+    was: three times as fast as dense products, forward and backward.
+    """
 
     @staticmethod
     def forward(ctx: Any, inputs: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
-        ctx.save_for_backward(inputs)
-        outputs = torch.empty(len(inputs), weight.shape[1])
-        _product(inputs.numpy(), weight.detach().numpy(), bias.detach().numpy(), outputs.numpy())
-        return outputs
+        ctx.save_for_backward(inputs, weight)
+        return _sparse_product(inputs, weight.detach(), bias.detach())
 
     @staticmethod
-    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[None, torch.Tensor, torch.Tensor]:
-        (inputs,) = ctx.saved_tensors
-        of_weight = torch.empty(inputs.shape[1], gradient.shape[1])
-        _product(inputs.t().numpy(), gradient.contiguous().numpy(), None, of_weight.numpy())
-        return None, of_weight, gradient.sum(dim=0)
+    def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor | None, torch.Tensor, torch.Tensor]:
+        inputs, weight = ctx.saved_tensors
+        gradient = gradients[0].contiguous()
+        of_inputs = None
+        if ctx.needs_input_grad[0]:
+            of_inputs = _sparse_product(gradient, weight.t().contiguous(), torch.zeros(len(weight)))
+        of_weight = _sparse_product(inputs.t().contiguous(), gradient, torch.zeros(gradient.shape[1]))
+        return of_inputs, of_weight, gradient.sum(dim=0)
+
+
+def _sparse_product(left: torch.Tensor, right: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    out = torch.empty(left.shape[0], right.shape[1])
+    _product(left.detach().numpy(), right.detach().numpy(), bias.numpy(), out.numpy())
+    return out
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -75,7 +84,7 @@ def _product(left, right, bias, out):
             living[alive] = k
             alive += left[i, k] != 0
         for j in range(out.shape[1]):
-            out[i, j] = 0 if bias is None else bias[j]
+            out[i, j] = bias[j]
         fours = alive - alive % 4
         for k in range(0, fours, 4):
             k1, k2, k3, k4 = living[k], living[k + 1], living[k + 2], living[k + 3]
@@ -92,6 +101,6 @@ def _product(left, right, bias, out):
 def to_network(encoding: Encoding, weights: Sequence[torch.Tensor]) -> Network:
     """A runtime network from the parameters of a ValueModel in their order; a copy."""
     arrays = [np.array(tensor.detach().cpu().numpy(), dtype=np.float32) for tensor in weights]
-    arrays[0] = np.ascontiguousarray(arrays[0].T)
-    layers: tuple[Layer, ...] = tuple(zip(arrays[::2], arrays[1::2], strict=True))
+    hidden = [np.ascontiguousarray(weight.T) for weight in arrays[:-2:2]]
+    layers: tuple[Layer, ...] = tuple(zip([*hidden, arrays[-2]], arrays[1::2], strict=True))
     return Network(encoding, layers)

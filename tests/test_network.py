@@ -8,7 +8,7 @@ from bgai.evaluation.encoding import UnknownEncoding, encoding, encoding_names
 from bgai.evaluation.network import Network
 from bgai.rules.moves import afterstates
 from bgai.rules.position import Position, start_board, turn
-from train.model import InputLayer, ValueModel, to_network
+from train.model import SparseLinear, ValueModel, to_network
 
 SHAPES = [[80], [33], [1], [64, 32], [40, 24, 16], [7, 19, 5, 3]]
 
@@ -234,15 +234,18 @@ def test_sparse_layer_is_the_dense_product(rows, width, outputs, living):
     torch.manual_seed(rows + width)
     inputs = torch.randn(rows, width) * (torch.rand(rows, width) < living)
     torch.manual_seed(0)
-    layer = InputLayer(width, outputs)
+    layer = SparseLinear(width, outputs)
     weight, bias = (p.detach().double().requires_grad_() for p in (layer.weight, layer.bias))
-    sparse, dense = layer(inputs), inputs.double() @ weight + bias
+    inputs.requires_grad_()
+    plain = inputs.detach().double().requires_grad_()
+    sparse, dense = layer(inputs), plain @ weight + bias
     torch.testing.assert_close(sparse.double(), dense, rtol=1e-4, atol=1e-5)
     factor = torch.randn(rows, outputs)
     (sparse.tanh() * factor).sum().backward()
     (dense.tanh() * factor).sum().backward()
     torch.testing.assert_close(layer.weight.grad.double(), weight.grad, rtol=1e-4, atol=1e-5)
     torch.testing.assert_close(layer.bias.grad.double(), bias.grad, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(inputs.grad.double(), plain.grad, rtol=1e-4, atol=1e-5)
 
 
 def test_gradient_of_the_whole_model(boards):

@@ -69,7 +69,7 @@ class PubevalBot(Bot):
     def choose_boards(self, boards: np.ndarray, dice: np.ndarray) -> np.ndarray:
         choose = self._gnubg.pub_best_move
         after = []
-        for men, lists, (die1, die2) in zip(boards.tolist(), _two_lists(boards), dice.tolist(), strict=True):
+        for men, lists, (die1, die2) in zip(boards.tolist(), gnubg_boards(boards), dice.tolist(), strict=True):
             flat = [place + 1 for place in choose(lists, die1, die2)]
             after.append(_moved(men, list(zip(flat[::2], flat[1::2], strict=True))))
         return _legal(self.name, boards, dice, turn(np.array(after, dtype=np.int8).reshape(boards.shape)))
@@ -88,7 +88,7 @@ class GnubgBot(Bot):
     def choose_boards(self, boards: np.ndarray, dice: np.ndarray) -> np.ndarray:
         choose = self._gnubg.best_move
         after = []
-        for men, lists, (die1, die2) in zip(boards.tolist(), _two_lists(boards), dice.tolist(), strict=True):
+        for men, lists, (die1, die2) in zip(boards.tolist(), gnubg_boards(boards), dice.tolist(), strict=True):
             after.append(_moved(men, choose(lists, die1, die2, n=self._plies)))
         return _legal(self.name, boards, dice, turn(np.array(after, dtype=np.int8).reshape(boards.shape)))
 
@@ -105,7 +105,7 @@ class BgsageBot(Bot):
 
     def choose_boards(self, boards: np.ndarray, dice: np.ndarray) -> np.ndarray:
         rows, starts = trusted_afterstates(boards, dice)
-        legal, before = _both_bars_positive(turn(rows)).tolist(), _both_bars_positive(boards).tolist()
+        legal, before = bgsage_boards(turn(rows)).tolist(), bgsage_boards(boards).tolist()
         chosen = starts[:-1].copy()
         for i in range(len(boards)):
             ours = legal[starts[i] : starts[i + 1]]
@@ -160,14 +160,14 @@ def _wrong_plies(name: str, given: str, allowed: Sequence[int]) -> UnknownBot:
     return UnknownBot(f"{name} needs its plies, {', '.join(choices[:-1])} or {choices[-1]}, not {given}")
 
 
-def _two_lists(boards: np.ndarray) -> list[list[list[int]]]:
+def gnubg_boards(boards: np.ndarray) -> list[list[list[int]]]:
     """gnubg-nn's boards: 25 counts of the opponent and 25 of the roller, each from its own side, bar last."""
     mine = np.maximum(boards[:, 1:], 0)
     theirs = np.maximum(-boards[:, BAR - 1 :: -1], 0)
     return np.stack([theirs, mine], axis=1).tolist()
 
 
-def _both_bars_positive(boards: np.ndarray) -> np.ndarray:
+def bgsage_boards(boards: np.ndarray) -> np.ndarray:
     """bgsage's board: like bgai's, but the men on the opponent's bar are counted positive (a copy)."""
     theirs = boards.copy()
     theirs[:, OPPONENT_BAR] *= -1

@@ -301,10 +301,14 @@ def test_play_with_nobody_at_the_keyboard_saves_and_leaves(say, monkeypatch, tmp
 def test_train_leaves_a_measured_bot_and_a_finished_run_is_left_alone(say, tmp_path):
     (tmp_path / "small.toml").write_text(SMALL)
     words = ["train", "small.toml", "--quiet", "--set", "report.final_games=20"]
-    words += ["--set", 'report.final_opponents=["random", "no such bot"]']
+    code, out, err = say(*words, "--set", 'report.final_opponents=["random", "no such bot"]')
+    assert code == 2 and is_one_sentence(err, "train") and "there is no bot 'no such bot'" in err
+    assert not Path("runs").exists()
+
+    words += ["--set", 'report.final_opponents=["random"]']
     code, out, err = say(*words)
     assert code == 0 and err == ""
-    assert "strong - random" in out and "not played: there is no bot 'no such bot'" in out
+    assert "strong - random" in out
     bot = Path("runs", "small", "bots", "strong.safetensors")
     assert out.endswith(f"Play one: bgai play --bot {bot}\n")
     assert bgai.load(bot).card["games"] == 40

@@ -224,7 +224,7 @@ def test_layers_that_do_not_fit(layers, sentence):
         Network(encoding("men196"), layers)
 
 
-# --- the sparse first layer
+# --- the sparse layers
 
 
 @pytest.mark.parametrize("rows", [1, 2, 257])
@@ -254,9 +254,8 @@ def test_gradient_of_the_whole_model(boards):
     wanted = torch.softmax(torch.randn(len(boards), 6), dim=1)
     torch.nn.functional.cross_entropy(model(inputs), wanted).backward()
     doubles = [p.detach().double().requires_grad_() for p in model.parameters()]
-    values = inputs.double() @ doubles[0] + doubles[1]
-    for weight, bias in zip(doubles[2::2], doubles[3::2], strict=True):
-        values = torch.relu(values) @ weight.T + bias
+    values = torch.relu(inputs.double() @ doubles[0] + doubles[1])
+    values = torch.relu(values @ doubles[2] + doubles[3]) @ doubles[4].T + doubles[5]
     torch.nn.functional.cross_entropy(values, wanted.double()).backward()
     for mine, dense in zip(model.parameters(), doubles, strict=True):
         torch.testing.assert_close(mine.grad.double(), dense.grad, rtol=1e-4, atol=1e-6)

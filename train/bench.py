@@ -42,7 +42,7 @@ from bgai import afterstates
 from bgai.bots import Bot, UnknownBot, ValueBot, open_bot
 from bgai.evaluation.encoding import encoding
 from bgai.files import write_atomically
-from bgai.referees import _both_bars_positive, _two_lists
+from bgai.referees import bgsage_boards, gnubg_boards
 from bgai.rules.dice import roll, rolls
 from bgai.rules.outcome import points_lost_many
 from bgai.rules.position import start_board
@@ -397,11 +397,11 @@ def _single_boards(boards: np.ndarray, dice: np.ndarray) -> list[tuple[np.ndarra
 
 
 def _gnubg_calls(boards: np.ndarray, dice: np.ndarray) -> list[tuple[Any, int, int]]:
-    return [(lists, *pair) for lists, pair in zip(_two_lists(boards), dice.tolist(), strict=True)]
+    return [(lists, *pair) for lists, pair in zip(gnubg_boards(boards), dice.tolist(), strict=True)]
 
 
 def _sage_calls(boards: np.ndarray, dice: np.ndarray) -> list[tuple[list[int], int, int]]:
-    men = _both_bars_positive(boards).tolist()
+    men = bgsage_boards(boards).tolist()
     return [(board, *pair) for board, pair in zip(men, dice.tolist(), strict=True)]
 
 

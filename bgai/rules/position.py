@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable
 
 import numpy as np
+from numba import njit
 
 MEN = 15
 POINTS = 26
@@ -117,20 +118,34 @@ def check_boards(boards: np.ndarray) -> np.ndarray:
         raise InvalidPosition(f"boards must have the shape [B, {POINTS}], not {list(given.shape)}")
     if given.dtype.kind not in "iu":
         raise InvalidPosition(f"boards must hold whole numbers, not {given.dtype}")
-    # Counts first, so that no sum can overflow.
-    too_many = np.any((given > MEN) | (given < -MEN), axis=1, keepdims=True)
-    men = np.where(too_many, 0, given).astype(np.int8)
-    mine, theirs = men.clip(min=0).sum(axis=1), -men.clip(max=0).sum(axis=1)
-    both_closed = (men[:, 1 : HOME + 1] >= 2).all(axis=1) & (men[:, BAR - HOME : BAR] <= -2).all(axis=1)
-    deadlock = (men[:, BAR] > 0) & (men[:, OPPONENT_BAR] < 0) & both_closed
-    wrong_bar = (men[:, OPPONENT_BAR] > 0) | (men[:, BAR] < 0)
-    bad = too_many[:, 0] | (mine > MEN) | (theirs > MEN) | wrong_bar | deadlock
-    for row in np.flatnonzero(bad)[:1]:
+    fits = given.dtype == np.int8 or not ((given > MEN) | (given < -MEN)).any()
+    boards = np.ascontiguousarray(given, dtype=np.int8) if fits else given.clip(-MEN - 1, MEN + 1).astype(np.int8)
+    row = _first_impossible(boards)
+    if row >= 0:
         try:
             _checked(given[row].tolist())
         except InvalidPosition as error:
             raise InvalidPosition(f"boards[{row}]: {error}") from None
-    return np.ascontiguousarray(given, dtype=np.int8)
+    return boards
+
+
+@njit(cache=True, nogil=True)
+def _first_impossible(boards):
+    """The first row of boards [B, 26] int8 that `_checked` would refuse, -1 when there is none."""
+    for i in range(boards.shape[0]):
+        mine, theirs, my_closed, their_closed = 0, 0, 0, 0
+        for place in range(boards.shape[1]):
+            men = np.int64(boards[i, place])
+            mine += max(men, 0)
+            theirs += max(-men, 0)
+            my_closed += 1 <= place and place <= HOME and men >= 2
+            their_closed += BAR - HOME <= place and place < BAR and men <= -2
+        both_on_bar = boards[i, BAR] > 0 and boards[i, OPPONENT_BAR] < 0
+        if mine > MEN or theirs > MEN or boards[i, OPPONENT_BAR] > 0 or boards[i, BAR] < 0:
+            return i
+        if both_on_bar and my_closed == HOME and their_closed == HOME:
+            return i
+    return -1
 
 
 def _checked(given: Iterable[int]) -> tuple[int, ...]:

@@ -1,5 +1,6 @@
 """The trainer: targets against hand-worked numbers, self-play against the rules, runs repeated to the bit."""
 
+import itertools
 import json
 import os
 import shutil
@@ -15,19 +16,21 @@ import numpy as np
 import pytest
 import torch
 
+from bgai.bots import ValueBot
 from bgai.cli import main
 from bgai.evaluation.checkpoint import load_checkpoint
 from bgai.evaluation.encoding import encoding
 from bgai.rules.dice import rolls
 from bgai.rules.moves import afterstates
 from bgai.rules.outcome import points_lost_many
-from bgai.rules.position import start_board
+from bgai.rules.position import Position, start_board
 from train.folder import RunFolder
 from train.learner import Learner, NotFinite, schedule
+from train.lessons import play_lesson, start_lesson
 from train.loop import batch_size, reaches
 from train.model import ValueModel, to_network
-from train.selfplay import Games, play_batch, play_games
-from train.targets import lambda_returns
+from train.selfplay import Games, play_games
+from train.targets import all_dice_targets, lambda_returns
 
 POINTS = np.array([1, 2, 3, -1, -2, -3])
 
@@ -186,8 +189,12 @@ def test_self_play_does_not_depend_on_the_split(network, games):
     assert same(Games.joined(parts), games)
     for workers in (1, 3, 40):
         with ThreadPoolExecutor(workers) as pool:
-            arriving = play_batch(network.outcomes, seed=11, first=100, count=25, workers=workers, pool=pool)
-            assert same(arriving(), games)
+            for all_dice in (0.0, 0.1):
+                how = {"seed": 11, "first": 100, "count": 25, "lam": 0.6, "all_dice": all_dice}
+                lesson = start_lesson(network.outcomes, **how, workers=workers, pool=pool)()
+                assert same(lesson.games, games)
+                alone = play_lesson(network.outcomes, **how)
+                assert same(lesson[1:], alone[1:])
     assert not same(play_games(network.outcomes, seed=12, first=100, count=25), games)
 
 
@@ -828,3 +835,46 @@ def test_wrong_configs_and_devices_leave_no_folder(tmp_path, capsys):
     assert run("no-such-config", tmp_path / "run") == 2
     assert "there is no config 'no-such-config'" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
+
+
+# --- targets over all rolls, and runs that begin with a bot
+
+
+def test_all_dice_targets_are_the_mean_over_the_rolls(network, games):
+    boards = games.boards[5::40]
+    bot = ValueBot(network, name="any")
+    for board, target in zip(boards, all_dice_targets(network.outcomes, boards), strict=True):
+        mean = np.zeros(6)
+        for roll in itertools.product(range(1, 7), repeat=2):
+            _, outcomes, _ = bot.rank(Position(board), roll)[0]
+            mean += np.array(outcomes) / 36
+        np.testing.assert_allclose(target, mean, atol=1e-5)
+
+
+def test_all_dice_lessons_draw_their_share(network):
+    how = {"seed": 5, "first": 0, "count": 200, "lam": 0.7}
+    whole = play_lesson(network.outcomes, **how, all_dice=0.0)
+    some = play_lesson(network.outcomes, **how, all_dice=0.02)
+    share = len(some.boards) / len(whole.boards)
+    assert 0.015 < share < 0.025
+    every = {board.tobytes() for board in whole.boards}
+    assert all(board.tobytes() in every for board in some.boards)
+
+
+def test_a_run_begins_with_a_bot(config, finished, tmp_path):
+    bot = str(finished / "bots" / "strong.safetensors")
+    words = ["--set", f"network.start={bot}", "--set", "learning.all_dice=0.05"]
+    assert run(config, tmp_path / "polish", *words) == 0
+    begun, _ = load_checkpoint(tmp_path / "polish" / "checkpoints" / "games-000000000.safetensors")
+    given, _ = load_checkpoint(bot)
+    for mine, theirs in zip(begun.layers, given.layers, strict=True):
+        assert same(mine, theirs)
+
+
+def test_a_start_that_does_not_fit_is_refused_before_the_run_begins(config, finished, tmp_path, capsys):
+    words = ["--set", f"network.start={finished}", "--set", "network.hidden=[9]"]
+    assert run(config, tmp_path / "other", *words) == 2
+    assert "the config asks for men196 and [9]" in capsys.readouterr().err
+    assert run(config, tmp_path / "other", "--set", "network.start=nowhere.safetensors") == 2
+    assert "there is no bot file nowhere.safetensors" in capsys.readouterr().err
+    assert not (tmp_path / "other").exists()

@@ -46,8 +46,8 @@ from bgai.referees import bgsage_boards, gnubg_boards
 from bgai.rules.dice import roll, rolls
 from bgai.rules.outcome import points_lost_many
 from bgai.rules.position import start_board
-from train.selfplay import Games, play_batch
-from train.targets import lambda_returns
+from train.lessons import start_lesson
+from train.selfplay import Games
 
 SECTIONS = ("moves", "plays", "training")
 SECONDS = {"moves": 1.0, "plays": 1.0, "training": 5.0}
@@ -469,21 +469,22 @@ def training_batches(
         device="cpu",
         seed=SEED,
     )
-    games = None
+    lesson = None
     for batch in itertools.count():
-        arriving = play_batch(
+        arriving = start_lesson(
             to_network(inputs, learner.parameters).outcomes,
             seed=SEED,
             first=batch * batch_games,
             count=batch_games,
+            lam=0.7,
+            all_dice=0.0,
             workers=WORKERS,
             pool=pool,
         )
-        if games is not None:
-            targets = lambda_returns(games.next_outcomes, games.over, 0.7)
-            learner.learn(games.boards, targets, rate=5e-4, order=np.random.default_rng([SEED, batch]))
-        games = arriving()
-        yield games
+        if lesson is not None:
+            learner.learn(lesson.boards, lesson.targets, rate=5e-4, order=np.random.default_rng([SEED, batch]))
+        lesson = arriving()
+        yield lesson.games
 
 
 class SageTraining(Side):

@@ -61,7 +61,11 @@ def run_train(args: argparse.Namespace) -> int:
         raise ConfigError(f"{path} is not UTF-8 text") from None
     config = from_toml(text, args.set, source=str(path))
     from train.folder import RunError, RunFolder  # torch only now: a wrong config is told at once
-    from train.loop import ARENA_SEED, train  # and before the folder is made: a package may be missing
+    from train.loop import (  # and before the folder is made: a package may be missing
+        ARENA_SEED,
+        starting_network,
+        train,
+    )
     from train.strength import open_opponents
 
     open_opponents([*config.report.opponents, *config.report.final_opponents])  # a misspelt one is told at once
@@ -75,6 +79,7 @@ def run_train(args: argparse.Namespace) -> int:
                 "give another folder with --run"
             )
     else:
+        starting_network(config)  # what cannot be begun with is told before the folder is made
         folder.begin(config)
     if folder.results.exists():
         print(f"{folder.path} is finished; nothing left to train. Its bots are in {folder.bots}.")

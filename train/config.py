@@ -50,6 +50,8 @@ class NetworkShape:
     """Name of the input encoding (bgai.evaluation.encoding)."""
     hidden: tuple[int, ...] = (80,)
     """Hidden layers, first to last."""
+    start: str = ""
+    """A bot file or run folder whose weights the run begins with; nothing begins with random weights."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,9 @@ class Learning:
     """Decay a step of the weight average that checkpoints are made of; 0 keeps no average."""
     play_average: bool = False
     """Self-play with the averaged weights instead of the newest."""
+    all_dice: float = 0.0
+    """Share of the positions that are learned from, the mean over all 21 rolls being their target: 21 times as dear
+    as a play, and free of the luck of the dice. 0 learns from all positions, with λ-returns."""
 
 
 @dataclass(frozen=True)
@@ -236,7 +241,7 @@ def _check(config: Config, source: str) -> None:
         f"{source}: network.hidden should list 1 to {MOST_LAYERS - 1} sizes from 1 to {MOST_UNITS}, "
         f"not {list(network.hidden)}",
     )
-    for key in ("lambda_start", "lambda_end", "rate_hold"):
+    for key in ("lambda_start", "lambda_end", "rate_hold", "all_dice"):
         value = getattr(learning, key)
         _require(0 <= value <= 1, f"{source}: learning.{key} should be from 0 to 1, not {value}")
     for key in ("rate_start", "rate_end"):

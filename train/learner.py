@@ -10,8 +10,9 @@ import numpy as np
 import torch
 
 from bgai.evaluation.encoding import Encoding
+from bgai.evaluation.network import Network
 from bgai.rules.outcome import OUTCOMES
-from train.model import ValueModel
+from train.model import ValueModel, from_network
 
 
 class NotFinite(ArithmeticError):
@@ -61,6 +62,14 @@ class Learner:
         else:
             kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[optimizer]
             self.optimizer = kind(self.parameters, lr=1e-3, weight_decay=weight_decay, fused=device != "mps")
+
+    def begin_with(self, network: Network) -> None:
+        """Take a network's weights before the first step. Raises ValueError when it is of another shape."""
+        given = from_network(network)
+        if [p.shape for p in given] != [p.shape for p in self.parameters]:
+            raise ValueError("the weights belong to a network of another shape")
+        self._set(self.parameters, given)
+        self._set(self.averaged, given)
 
     def learn(
         self, boards: np.ndarray, targets: np.ndarray, *, rate: float, order: np.random.Generator
@@ -118,8 +127,12 @@ class Learner:
         for mine, given in ((self.parameters, state["model"]), (self.averaged, state["averaged"])):
             if [p.shape for p in mine] != [p.shape for p in given]:
                 raise ValueError("the resume point belongs to a network of another shape")
-            with torch.no_grad():
-                for parameter, value in zip(mine, given, strict=True):
-                    parameter.copy_(value)
+            self._set(mine, given)
         self.optimizer.load_state_dict(copy.deepcopy(state["optimizer"]))  # torch would share its tensors
         self.steps = state["steps"]
+
+    @staticmethod
+    def _set(mine: list[torch.Tensor], given: list[torch.Tensor]) -> None:
+        with torch.no_grad():
+            for parameter, value in zip(mine, given, strict=True):
+                parameter.copy_(value)

@@ -20,6 +20,7 @@ import torch
 from torch.utils.tensorboard import SummaryWriter
 from tqdm import tqdm
 
+import bgai.bots
 from bgai.bots import ValueBot
 from bgai.evaluation.checkpoint import save_checkpoint
 from bgai.evaluation.encoding import encoding
@@ -28,9 +29,9 @@ from train import strength
 from train.config import Config
 from train.folder import RunError, RunFolder
 from train.learner import Learner, NotFinite, schedule
+from train.lessons import start_lesson
 from train.model import to_network
-from train.selfplay import Games, play_batch
-from train.targets import lambda_returns
+from train.selfplay import Games
 
 OUTCOME_NAMES = ("win", "gammon", "backgammon", "loss", "gammon_loss", "backgammon_loss")
 ARENA_SEED = 2026
@@ -57,13 +58,17 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
         seed=run.seed,
     )
 
+    state = folder.load_resume()
+    start = starting_network(config) if state is None else None
+    if start is not None:
+        learner.begin_with(start)
+
     def newest() -> list[torch.Tensor]:
         return learner.averaged if learning.play_average else learner.parameters
 
     done, batch, seconds_before = 0, 0, 0.0
     playing = [weights.detach().clone() for weights in newest()]
     tally = Tally()
-    state = folder.load_resume()
     if state is not None:
         try:
             learner.restore(state["learner"])
@@ -115,12 +120,17 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
             }
         )
 
+    def lambda_at(share: float) -> float:
+        return learning.lambda_start + (learning.lambda_end - learning.lambda_start) * share
+
     def start_batch(pool: ThreadPoolExecutor) -> Any:
-        return play_batch(
+        return start_lesson(
             to_network(inputs, playing).outcomes,
             seed=run.seed,
             first=done,
             count=min(batch_size(done, run.first_batch_games, run.batch_games), run.games - done),
+            lam=lambda_at(done / run.games),
+            all_dice=learning.all_dice,
             workers=run.workers,
             pool=pool,
         )
@@ -155,21 +165,19 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
         saved = time.monotonic()
         arriving = start_batch(pool) if done < run.games else None
         while arriving is not None and not stop.is_set():
-            games = arriving()
+            lesson = arriving()
             now = [weights.detach().clone() for weights in newest()]
             share = done / run.games
-            done_before, done, batch = done, done + len(games.lengths), batch + 1
+            done_before, done, batch = done, done + len(lesson.games.lengths), batch + 1
             playing = now
             arriving = start_batch(pool) if done < run.games else None
 
-            lam = learning.lambda_start + (learning.lambda_end - learning.lambda_start) * share
             after_hold = (share - learning.rate_hold) / max(1 - learning.rate_hold, 1e-9)
             rate = schedule(learning.schedule, learning.rate_start, learning.rate_end, after_hold)
-            targets = lambda_returns(games.next_outcomes, games.over, lam)
             try:
                 for number in range(learning.passes):
                     order = np.random.default_rng([run.seed, batch, number])
-                    loss, squares = learner.learn(games.boards, targets, rate=rate, order=order)
+                    loss, squares = learner.learn(lesson.boards, lesson.targets, rate=rate, order=order)
                     tally.add_loss(loss, squares)
             except NotFinite as error:
                 sentence = (
@@ -178,11 +186,11 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
                 )
                 folder.log(sentence)
                 raise RunError(sentence) from None
-            tally.add_games(games)
+            tally.add_games(lesson.games)
 
             bar.update(done - done_before)
             if crosses(done_before, done, report.metrics_games) or done == run.games:
-                line = tally.line(done, seconds(), rate=rate, lam=lam)
+                line = tally.line(done, seconds(), rate=rate, lam=lambda_at(share))
                 folder.add_metrics(line)
                 for name, value in line.items():
                     if isinstance(value, float):
@@ -266,6 +274,21 @@ class Tally:
         tally = Tally()
         vars(tally).update({**numbers, "squares": np.array(numbers["squares"]), "began": tally.began})
         return tally
+
+
+def starting_network(config: Config) -> Network | None:
+    """The network that the run begins with, None for random weights. Raises RunError when it does not fit, and what
+    `bgai.load` raises."""
+    if not config.network.start:
+        return None
+    network = bgai.bots.load(config.network.start).network
+    asked = (config.network.encoding, config.network.hidden)
+    if (network.encoding.name, network.hidden) != asked:
+        raise RunError(
+            f"network.start = {config.network.start!r} has {network.encoding.name} inputs and hidden layers "
+            f"{list(network.hidden)}, the config asks for {asked[0]} and {list(asked[1])}"
+        )
+    return network
 
 
 def batch_size(done: int, smallest: int, largest: int) -> int:

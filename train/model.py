@@ -104,3 +104,10 @@ def to_network(encoding: Encoding, weights: Sequence[torch.Tensor]) -> Network:
     hidden = [np.ascontiguousarray(weight.T) for weight in arrays[:-2:2]]
     layers: tuple[Layer, ...] = tuple(zip([*hidden, arrays[-2]], arrays[1::2], strict=True))
     return Network(encoding, layers)
+
+
+def from_network(network: Network) -> list[torch.Tensor]:
+    """The parameters that `to_network` makes this network of."""
+    *hidden, output = network.layers
+    arrays = [array for weight, bias in hidden for array in (weight.T, bias)]
+    return [torch.from_numpy(np.ascontiguousarray(array).copy()) for array in (*arrays, *output)]

@@ -5,8 +5,6 @@ Every game's dice depend on (seed, game number, ply) alone, so a batch is the sa
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import Executor
 from typing import NamedTuple
 
 import numpy as np
@@ -58,16 +56,3 @@ def play_games(evaluate: Evaluator, *, seed: int, first: int, count: int) -> Gam
         lengths,
         points,
     )
-
-
-def play_batch(
-    evaluate: Evaluator, *, seed: int, first: int, count: int, workers: int, pool: Executor
-) -> Callable[[], Games]:
-    """Start to play a batch on the pool's threads; the function that comes back waits and gives the games."""
-    bounds = np.linspace(0, count, workers + 1).astype(int).tolist()
-    futures = [
-        pool.submit(play_games, evaluate, seed=seed, first=first + begin, count=end - begin)
-        for begin, end in zip(bounds, bounds[1:], strict=False)
-        if end > begin
-    ]
-    return lambda: Games.joined([future.result() for future in futures])

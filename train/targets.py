@@ -1,11 +1,16 @@
-"""λ-returns over outcome chances. Knows arrays only."""
+"""What the learner is to be taught: λ-returns, and averages over all rolls. Knows nothing of torch."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-from bgai.rules.outcome import OUTCOMES
+from bgai.evaluation.search import Evaluator, one_ply
+from bgai.rules.outcome import OUTCOMES, turn_outcomes
+
+ROLLS = np.array([(a, b) for a in range(1, 7) for b in range(1, a + 1)], dtype=np.int8)  # the 21 different rolls
+ROLL_CHANCES = np.where(ROLLS[:, 0] == ROLLS[:, 1], 1 / 36, 2 / 36)
+_AT_ONCE = 512
 
 
 def lambda_returns(next_outcomes: np.ndarray, over: np.ndarray, lam: float) -> np.ndarray:
@@ -29,3 +34,18 @@ def _returns(next_outcomes, over, lam, targets):
             if not over[i]:
                 later = (np.float32(1) - lam) * later + lam * targets[i + 1, k]
             targets[i, (k + half) % OUTCOMES] = later
+
+
+def all_dice_targets(evaluate: Evaluator, boards: np.ndarray) -> np.ndarray:
+    """Chances of the player to roll on boards [M, 26] -> [M, 6] float32, looked one roll ahead.
+
+    The mean over the 21 rolls of what the best play of each leaves him: the luck of the dice does not enter, at 21
+    times the price of one play.
+    """
+    targets = np.zeros((len(boards), OUTCOMES))
+    for begin in range(0, len(boards), _AT_ONCE):
+        part = boards[begin : begin + _AT_ONCE]
+        for roll, chance in zip(ROLLS, ROLL_CHANCES, strict=True):
+            after = one_ply(evaluate, part, np.repeat(roll[None], len(part), axis=0)).outcomes
+            targets[begin : begin + _AT_ONCE] += chance * turn_outcomes(after)
+    return targets.astype(np.float32)

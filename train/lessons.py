@@ -1,0 +1,84 @@
+"""A batch of self-play games and what is to be learned from it, made on several threads. Knows no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit, uint64
+
+from bgai.evaluation.search import Evaluator
+from bgai.rules.dice import random_bits
+from train.selfplay import Games, play_games
+from train.targets import all_dice_targets, lambda_returns
+
+
+class Lesson(NamedTuple):
+    """Games, and positions with their targets; all of the games' positions or some."""
+
+    games: Games
+    boards: np.ndarray  # [L, 26] int8, seen by the player to roll
+    targets: np.ndarray  # [L, 6] float32, his chances
+
+
+def play_lesson(evaluate: Evaluator, *, seed: int, first: int, count: int, lam: float, all_dice: float) -> Lesson:
+    """Play games number `first` to `first` + `count` - 1 and make the targets.
+
+    With all_dice = 0 these are λ-returns of all positions; else the mean over all rolls, of a share `all_dice` of the
+    positions that depends on seed, game and ply alone.
+    """
+    games = play_games(evaluate, seed=seed, first=first, count=count)
+    if not all_dice:
+        return Lesson(games, games.boards, lambda_returns(games.next_outcomes, games.over, lam))
+    boards = games.boards[_drawn(seed, first, games.lengths, min(int(all_dice * 2.0**32), 2**32))]
+    return Lesson(games, boards, all_dice_targets(evaluate, boards))
+
+
+def start_lesson(
+    evaluate: Evaluator,
+    *,
+    seed: int,
+    first: int,
+    count: int,
+    lam: float,
+    all_dice: float,
+    workers: int,
+    pool: Executor,
+) -> Callable[[], Lesson]:
+    """Start `play_lesson` on the pool's threads; the function that comes back waits and gives the whole lesson.
+
+    The lesson does not depend on the number of workers.
+    """
+    bounds = np.linspace(0, count, workers + 1).astype(int).tolist()
+    futures = [
+        pool.submit(
+            play_lesson, evaluate, seed=seed, first=first + begin, count=end - begin, lam=lam, all_dice=all_dice
+        )
+        for begin, end in zip(bounds, bounds[1:], strict=False)
+        if end > begin
+    ]
+
+    def wait() -> Lesson:
+        parts = [future.result() for future in futures]
+        return Lesson(
+            Games.joined([part.games for part in parts]),
+            np.concatenate([part.boards for part in parts]),
+            np.concatenate([part.targets for part in parts]),
+        )
+
+    return wait
+
+
+@njit(cache=True, nogil=True)
+def _drawn(seed, first, lengths, below):
+    """Which positions of the games are drawn, [M] bool: those whose 32 random bits are below `below`."""
+    drawn = np.empty(lengths.sum(), dtype=np.bool_)
+    i = 0
+    for game in range(lengths.shape[0]):
+        for ply in range(lengths[game]):
+            bits = random_bits(random_bits(seed, first + game, ply), 0, 0)  # not the bits of the dice
+            drawn[i] = np.int64(bits >> uint64(32)) < below
+            i += 1
+    return drawn

@@ -16,6 +16,7 @@ COMMANDS = {
     "play": ("bgai.frontends.terminal", "add_parser", "play a bot in the terminal"),
     "train": ("train.cli", "add_train_parser", "train a bot by self-play"),
     "arena": ("bgai.arena.cli", "add_parser", "play bots against each other, with intervals"),
+    "plot": ("train.plot", "add_parser", "draw the learning curves of runs"),
     "export": ("train.cli", "add_export_parser", "copy the graded bots of a run to a folder"),
     "info": ("bgai.cli", "add_info_parser", "what a bot file says of itself"),
     "bench": ("train.bench", "add_parser", "how fast this machine plays and trains"),
@@ -142,7 +143,13 @@ def _version() -> str:
 
 
 def _how_to_install(package: str | None) -> str:
-    extras = {"torch": "train", "tensorboard": "train", "gnubg_nn": "referees", "bgsage": "referees"}
+    extras = {
+        "torch": "train",
+        "tensorboard": "train",
+        "gnubg_nn": "referees",
+        "bgsage": "referees",
+        "matplotlib": "plot",
+    }
     extra = extras.get(package or "")
     return f'pip install "bgai[{extra}]"' if extra else f"pip install {package}"
 

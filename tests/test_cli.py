@@ -91,6 +91,7 @@ def test_help_names_every_command(say):
         ("play", ["--level", "--bot", "--seed", "--ascii", "normal"]),
         ("train", ["CONFIG", "--run", "--resume", "--set", "--quiet", "quick", "Example: bgai train"]),
         ("arena", ["BOT", "--games", "--seed", "--json", "--sprt", "gnubg:PLIES", "Example: bgai arena"]),
+        ("plot", ["RUN", "--out", ".svg or .png", "Example: bgai plot"]),
         ("export", ["RUN", "--to"]),
         ("info", ["BOT"]),
         ("bench", ["SECTION", "--rounds", "--json"]),
@@ -106,7 +107,7 @@ def test_help_of_a_command_names_its_options(say, command, words):
 
 
 def test_every_command_is_tried_here():
-    assert set(COMMANDS) == {"play", "train", "arena", "export", "info", "bench", "warm"}
+    assert set(COMMANDS) == {"play", "train", "arena", "plot", "export", "info", "bench", "warm"}
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -512,7 +512,7 @@ def test_the_same_run_again_with_more_workers(config, finished, tmp_path):
 
 @pytest.mark.parametrize("key", ["opponents", "final_opponents"])
 def test_an_opponent_that_is_nobody_is_refused(short, tmp_path, capsys, key):
-    words = ["--set", "report.final_games=2", "--set", f'report.{key}=["ranodm"]']
+    words = ["--set", "report.final_games=4", "--set", f'report.{key}=["ranodm"]']
     assert run(short, tmp_path / "run", *words) == 2
     assert "'ranodm'" in capsys.readouterr().err
 
@@ -714,7 +714,7 @@ def test_loss_that_is_not_finite_stops_the_run(config, finished, tmp_path, monke
 def test_stopped_while_it_is_measured(config, finished, tmp_path, monkeypatch, capsys):
     folder = tmp_path / "run"
     shutil.copytree(finished, folder)
-    words = ["--set", "report.final_games=2", "--set", 'report.final_opponents=["random"]']
+    words = ["--set", "report.final_games=4", "--set", 'report.final_opponents=["random"]']
 
     def interrupt(*_, **__):
         raise KeyboardInterrupt

@@ -17,6 +17,8 @@ from typing import Any, Literal
 from bgai.evaluation.encoding import encoding_names
 from bgai.evaluation.network import MOST_LAYERS, MOST_UNITS
 
+MOST_BATCH_GAMES = 65_536  # some 4 million positions in memory
+
 
 class ConfigError(ValueError):
     """A config says something that cannot be; the message names the key and what would be right."""
@@ -224,7 +226,10 @@ def _nearest(word: object, known: typing.Iterable[str]) -> str:
 def _check(config: Config, source: str) -> None:
     run, network, learning, report = config.run, config.network, config.learning, config.report
     _require(run.games >= 1, f"{source}: run.games should be at least 1, not {run.games}")
-    _require(run.batch_games >= 1, f"{source}: run.batch_games should be at least 1, not {run.batch_games}")
+    _require(
+        1 <= run.batch_games <= MOST_BATCH_GAMES,
+        f"{source}: run.batch_games should be from 1 to {MOST_BATCH_GAMES}, not {run.batch_games}",
+    )
     _require(
         1 <= run.first_batch_games <= run.batch_games,
         f"{source}: run.first_batch_games should be from 1 to run.batch_games, not {run.first_batch_games}",
@@ -255,11 +260,12 @@ def _check(config: Config, source: str) -> None:
         _require(value >= 1, f"{source}: learning.{key} should be at least 1, not {value}")
     _require(report.metrics_games >= 1, f"{source}: report.metrics_games should be at least 1")
     _require(report.strength_first >= 1, f"{source}: report.strength_first should be at least 1")
-    _require(report.strength_factor > 1, f"{source}: report.strength_factor should be above 1")
+    _require(report.strength_factor >= 1.1, f"{source}: report.strength_factor should be at least 1.1")
     _require(report.checkpoint_seconds >= 0, f"{source}: report.checkpoint_seconds should not be negative")
     for key in ("strength_games", "final_games"):
         value = getattr(report, key)
-        _require(value >= 0 and value % 2 == 0, f"{source}: report.{key} should be an even number, not {value}")
+        right = value == 0 or value >= 4 and value % 2 == 0  # one pair alone has no interval
+        _require(right, f"{source}: report.{key} should be 0 or an even number from 4 on, not {value}")
     for key in ("beginner_games", "normal_games"):
         value = getattr(config.export, key)
         _require(

@@ -23,8 +23,8 @@ $(INSTALLED): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[train,test,lint]'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: -c constraints.txt \
-		'gnubg-nn' 'bgsage' 2>/dev/null \
-		|| echo "The referees (gnubg-nn, bgsage) have no wheels for this Python; tables will do without them."
+		'gnubg-nn' 'bgsage' \
+		|| echo "The referees (gnubg-nn, bgsage) could not be installed, see above; tables will do without them."
 	@touch $@
 
 train: install

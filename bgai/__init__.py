@@ -9,7 +9,7 @@ from bgai.bots import Bot, UnknownBot, ValueBot, load
 from bgai.evaluation.checkpoint import InvalidCheckpoint
 from bgai.notation.plays import parse_play
 from bgai.rules.moves import afterstates
-from bgai.rules.outcome import Outcomes
+from bgai.rules.outcome import Outcomes, result
 from bgai.rules.plays import IllegalPlay, Play, legal_plays
 from bgai.rules.position import InvalidPosition, Position
 
@@ -27,4 +27,5 @@ __all__ = [
     "legal_plays",
     "load",
     "parse_play",
+    "result",
 ]

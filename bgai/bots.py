@@ -101,7 +101,9 @@ def load(name: str | os.PathLike[str]) -> ValueBot:
     text = os.fspath(name)
     path = find_bot_file(text)
     network, card = load_checkpoint(path)
-    return ValueBot(network, name=text if text in LEVELS else str(card.get("name", path.stem)), card=card)
+    # A run's or a folder's "strong" is not the level's: it goes by the name it was asked for.
+    named_like_a_level = Path(text).is_dir() or path.stem in LEVELS
+    return ValueBot(network, name=text if named_like_a_level else path.stem, card=card)
 
 
 def find_bot_file(text: str) -> Path:

@@ -26,6 +26,12 @@ COMMANDS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code: 0 done, 1 or 2 an error that one sentence explains, 130 Ctrl-C."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by the shell
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a plain terminal shows ? for ±
     given = list(sys.argv[1:] if arguments is None else arguments)
     wanted = next((word for word in given if not word.startswith("-")), None)
     if wanted is not None and wanted not in COMMANDS:
@@ -144,14 +150,12 @@ def _version() -> str:
 
 def _how_to_install(package: str | None) -> str:
     extras = {
-        "torch": "train",
-        "tensorboard": "train",
-        "gnubg_nn": "referees",
-        "bgsage": "referees",
-        "matplotlib": "plot",
+        "torch": "torch tensorboard",
+        "tensorboard": "torch tensorboard",
+        "gnubg_nn": "gnubg-nn bgsage",
+        "bgsage": "gnubg-nn bgsage",
     }
-    extra = extras.get(package or "")
-    return f'pip install "bgai[{extra}]"' if extra else f"pip install {package}"
+    return f"pip install {extras.get(package or '', package)}"
 
 
 def _sentence(error: Exception) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 from pathlib import Path
@@ -15,6 +16,8 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     points at is replaced. Raises OSError and then leaves nothing behind.
     """
     target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        raise OSError(errno.EINVAL, "is not a regular file and is not replaced", str(target))
     beside = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}.tmp")
     try:
         with open(beside, "xb") as file:

@@ -16,8 +16,8 @@ from numba import njit, uint64
 
 from bgai.bots import Bot, UnknownBot
 from bgai.rules.dice import random_bits
-from bgai.rules.moves import trusted_afterstates
-from bgai.rules.position import BAR, OPPONENT_BAR, Position, turn
+from bgai.rules.moves import check_dice, trusted_afterstates
+from bgai.rules.position import BAR, OPPONENT_BAR, Position, check_boards, turn
 
 GNUBG_PLIES = (0, 1, 2)
 BGSAGE_PLIES = (1, 2, 3)
@@ -41,6 +41,8 @@ class RandomBot(Bot):
         self._seed = seed
 
     def choose_boards(self, boards: np.ndarray, dice: np.ndarray) -> np.ndarray:
+        boards = check_boards(boards)
+        dice = check_dice(dice, len(boards))
         rows, starts = trusted_afterstates(boards, dice)
         return rows[_random_rows(self._seed, boards, dice, starts)]
 
@@ -147,7 +149,7 @@ def _package(module: str, bot: str) -> ModuleType:
     try:
         return importlib.import_module(module)
     except ImportError:
-        raise MissingReferee(f'{bot} needs the extra "referees": pip install "bgai[referees]"') from None
+        raise MissingReferee(f'{bot} needs the extra "referees": pip install gnubg-nn bgsage') from None
 
 
 def _check_plies(name: str, plies: int, allowed: Sequence[int]) -> None:

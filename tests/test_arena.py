@@ -325,10 +325,11 @@ def shelf(monkeypatch):
     return bots
 
 
-def test_two_bots_print_one_line(shelf, capsys):
+def test_two_bots_print_one_line_and_a_table(shelf, capsys):
     assert run("hitter", "random", "--games", "100", "--seed", "3") == 0
     result = play_match(hitter(), RandomBot(), 100, 3)
-    header, line = capsys.readouterr().out.splitlines()
+    header, line, empty, *table = capsys.readouterr().out.splitlines()
+    assert empty == "" and len(table) == 3
     assert header.startswith("match") and "points per game, 95%" in header
     assert line.startswith("hitter - random")
     assert f"{result.score.mean:+.3f} ± {result.score.half_width:.3f}" in line

@@ -161,9 +161,10 @@ def is_one_sentence(err: str, command: str) -> bool:
         ("info stong", "there is no bot 'stong'"),
         ("info missing.safetensors", "there is no bot file missing.safetensors"),
         ("info text.safetensors", "text.safetensors is damaged or no bot file"),
-        ("export", "required: RUN"),
-        ("export nowhere", "there are no bots in nowhere/bots"),
-        ("export empty", "a run leaves its strong bot there when it is finished"),
+        ("export", "required: RUN, --to"),
+        ("export run", "required: --to"),
+        ("export nowhere --to shelf", "there are no bots in nowhere/bots"),
+        ("export empty --to shelf", "a run leaves its strong bot there when it is finished"),
         ("play --level hard", "invalid choice: 'hard'"),
         ("play --bot stong", "there is no bot 'stong'"),
         ("play --bot text.safetensors", "text.safetensors is damaged or no bot file"),
@@ -218,11 +219,11 @@ def test_errors_of_the_system_name_the_file(say, tmp_path, bot_file):
 @pytest.mark.parametrize(
     ("package", "line", "sentence"),
     [
-        ("torch", "train small.toml", 'this command needs the package torch: pip install "bgai[train]"'),
-        ("tensorboard", "train small.toml", 'this command needs the package tensorboard: pip install "bgai[train]"'),
-        ("gnubg_nn", "arena gnubg:0 random", 'gnubg:0 needs the extra "referees": pip install "bgai[referees]"'),
-        ("gnubg_nn", "info pubeval", 'pubeval needs the extra "referees": pip install "bgai[referees]"'),
-        ("bgsage", "play --bot bgsage:1", 'bgsage:1 needs the extra "referees": pip install "bgai[referees]"'),
+        ("torch", "train small.toml", "this command needs the package torch: pip install torch tensorboard"),
+        ("tensorboard", "train small.toml", "needs the package tensorboard: pip install torch tensorboard"),
+        ("gnubg_nn", "arena gnubg:0 random", 'gnubg:0 needs the extra "referees": pip install gnubg-nn bgsage'),
+        ("gnubg_nn", "info pubeval", 'pubeval needs the extra "referees": pip install gnubg-nn bgsage'),
+        ("bgsage", "play --bot bgsage:1", 'bgsage:1 needs the extra "referees": pip install gnubg-nn bgsage'),
     ],
 )
 def test_a_missing_package_says_how_to_install_it(tmp_path, package, line, sentence):
@@ -314,7 +315,7 @@ def test_train_leaves_a_measured_bot_and_a_finished_run_is_left_alone(say, tmp_p
     assert out.endswith(f"Play one: bgai play --bot {bot}\n")
     assert bgai.load(bot).card["games"] == 40
     assert bgai.load(bot).card["strength"]["random"]["games"] == 20
-    assert bgai.load("runs/small").name == "strong"
+    assert bgai.load("runs/small").name == "runs/small"
 
     before = {path: path.stat().st_mtime_ns for path in Path("runs").rglob("*")}
     code, out, err = say(*words)

@@ -1,5 +1,9 @@
 """Encodings against hand-written vectors; the runtime's forward pass against torch and plain numpy."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -265,3 +269,22 @@ def test_evaluation_of_a_position_and_of_its_board_agree():
     network = network_of(model_of([16]))
     pos = Position.from_id("4HPwATDgc/ABMA")
     np.testing.assert_array_equal(network.outcomes_of(pos.board[None]), network.outcomes_of(start_board()[None]))
+
+
+def test_the_table_does_not_depend_on_the_threads_of_blas():
+    code = (
+        "import hashlib, numpy as np\n"
+        "from bgai.evaluation.encoding import encoding\n"
+        "from bgai.evaluation.network import kernel_arrays\n"
+        "random = np.random.default_rng(0)\n"
+        "first, last = random.normal(size=(512, 196)), random.normal(size=(6, 512))\n"
+        "layers = [(w.astype(np.float32), np.ones(len(w), np.float32)) for w in (first, last)]\n"
+        "print(hashlib.sha256(kernel_arrays(encoding('men196'), layers)[0].tobytes()).hexdigest())\n"
+    )
+    hashes = {
+        subprocess.run(
+            [sys.executable, "-c", code], env={**os.environ, "OPENBLAS_NUM_THREADS": threads}, capture_output=True
+        ).stdout
+        for threads in ("1", "2")
+    }
+    assert len(hashes) == 1 and len(hashes.pop()) == 65

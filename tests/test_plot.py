@@ -124,6 +124,6 @@ def test_without_matplotlib_the_extra_is_named(capsys, monkeypatch):
     write_run("run", LINES)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert main(["plot", "run"]) == 2
-    sentence = 'bgai plot: this command needs the package matplotlib: pip install "bgai[plot]"\n'
+    sentence = "bgai plot: this command needs the package matplotlib: pip install matplotlib\n"
     assert capsys.readouterr() == ("", sentence)
     assert not Path("curves.svg").exists()

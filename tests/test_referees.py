@@ -162,7 +162,7 @@ def test_a_missing_package_says_what_to_install(monkeypatch, name, module):
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(UnknownBot) as error:
         open_referee(name)
-    assert str(error.value) == f'{name} needs the extra "referees": pip install "bgai[referees]"'
+    assert str(error.value) == f'{name} needs the extra "referees": pip install gnubg-nn bgsage'
 
 
 @pytest.mark.parametrize(

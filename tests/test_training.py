@@ -803,6 +803,7 @@ def test_wrong_resume_points_are_refused(config, finished, tmp_path, capsys):
         "another network": saved({**state, "learner": other}),
         "no optimizer": saved({**state, "learner": {**state["learner"], "optimizer": {}}}),
     }
+    (folder / "bots" / "strong.safetensors").unlink()  # with it the run would be finished
     for name, content in contents.items():
         resume.write_bytes(content)
         assert run(config, folder, "--resume") == 2, name

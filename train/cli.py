@@ -46,9 +46,9 @@ def add_export_parser(subparsers: Any) -> None:
         help="copy the graded bots of a run to a folder",
         description="Copy beginner, normal and strong from a finished run to a folder, for bgai.load or to share.",
     )
-    to_help = 'folder to copy to (default: checkpoints, where bgai.load("strong") of a checkout looks)'
+    to_help = 'folder to copy to, such as mybots; in checkpoints/ of a checkout bgai.load("strong") finds them'
     parser.add_argument("run", metavar="RUN", type=Path, help="folder of a finished run, such as runs/quick")
-    parser.add_argument("--to", metavar="DIR", type=Path, default=Path("checkpoints"), help=to_help)
+    parser.add_argument("--to", metavar="DIR", type=Path, required=True, help=to_help)
     parser.set_defaults(run_command=run_export)
 
 
@@ -63,6 +63,7 @@ def run_train(args: argparse.Namespace) -> int:
     from train.folder import RunError, RunFolder  # torch only now: a wrong config is told at once
     from train.loop import (  # and before the folder is made: a package may be missing
         ARENA_SEED,
+        check_device,
         starting_network,
         train,
     )
@@ -79,11 +80,14 @@ def run_train(args: argparse.Namespace) -> int:
                 "give another folder with --run"
             )
     else:
+        check_device(config.run.device)
         starting_network(config)  # what cannot be begun with is told before the folder is made
         folder.begin(config)
-    if folder.results.exists():
+    unmeasured = not config.report.final_games and (folder.bots / "strong.safetensors").exists()
+    if folder.results.exists() or unmeasured:
         print(f"{folder.path} is finished; nothing left to train. Its bots are in {folder.bots}.")
-        print("\n".join(json.loads(folder.results.read_text(encoding="utf-8"))["table"]))
+        if folder.results.exists():
+            print("\n".join(json.loads(folder.results.read_text(encoding="utf-8"))["table"]))
         return 0
     if not train(config, folder, quiet=args.quiet):
         overrides = [word for override in args.set for word in ("--set", override)]

@@ -41,7 +41,9 @@ class RunFolder:
         """Make the folder of a new run. Raises RunError when one is there already."""
         if self.config.exists():
             raise RunError(f"{self.path} holds a run already: --resume goes on with it, --run FOLDER begins another")
-        if any(path.is_file() for path in self.path.rglob("*")):  # empty folders are a start that was cut short
+        if any(
+            path.is_file() and path.suffix != ".tmp" for path in self.path.rglob("*")
+        ):  # empty folders are a start that was cut short
             raise RunError(f"{self.path} is not empty and holds no run; give another folder with --run")
         for folder in (self.path, self.checkpoints, self.bots):
             folder.mkdir(parents=True, exist_ok=True)

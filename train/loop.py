@@ -44,7 +44,7 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
     finite: the last good resume point then stays.
     """
     run, learning, report = config.run, config.learning, config.report
-    _check_device(run.device)
+    check_device(run.device)
     torch.set_num_threads(run.learner_threads)
     inputs = encoding(config.network.encoding)
     learner = Learner(
@@ -330,7 +330,8 @@ def stop_on_signal() -> Iterator[threading.Event]:
             signal.signal(number, handler)
 
 
-def _check_device(device: str) -> None:
+def check_device(device: str) -> None:
+    """Raises RunError when torch finds no such device here."""
     there = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
     if not there[device]:
         raise RunError(f"run.device = {device!r}, but torch finds no such device here; use 'cpu'")

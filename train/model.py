@@ -49,7 +49,7 @@ class _SparseProduct(torch.autograd.Function):
     """inputs @ weight + bias, on the CPU, over what is not zero.
 
     Of 196 inputs about 30 are not zero, after ReLU one hidden unit in five, and the gradient is zero wherever ReLU
-    was: three times as fast as dense products, forward and backward.
+    was. A step of 512-256-128 takes three fifths of the time of dense products.
     """
 
     @staticmethod

@@ -83,11 +83,11 @@ def _run(args: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         interrupted = True
         print("interrupted; what was played so far:" if results else "interrupted", file=sys.stderr)
-    if results:
-        _print(labels, args, results)
-    if args.json is not None:
+    if args.json is not None:  # first: printing may fail, and the games must not be lost
         data = _data(bots, labels, args, results, interrupted)
         write_atomically(args.json, (json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n").encode())
+    if results:
+        _print(labels, args, results)
     return INTERRUPTED if interrupted else 0
 
 
@@ -135,10 +135,9 @@ def _play_all(
 def _print(labels: list[str], args: argparse.Namespace, results: dict[Pairing, MatchResult]) -> None:
     for line in match_lines(labels, results, args.sprt):
         print(line)
-    if len(labels) > 2:
-        print()
-        for line in cross_table(labels, results):
-            print(line)
+    print()
+    for line in cross_table(labels, results):
+        print(line)
 
 
 def _data(

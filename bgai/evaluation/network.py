@@ -11,7 +11,6 @@ import numpy as np
 from bgai.evaluation import kernels
 from bgai.evaluation.encoding import Encoding
 from bgai.rules.outcome import OUTCOMES
-from bgai.rules.position import POINTS
 
 Layer = tuple[np.ndarray, np.ndarray]  # weights [out, in] float32, bias [out] float32
 MOST_UNITS = 8192  # of a layer; the kernels pad the hidden layers to one block
@@ -76,9 +75,15 @@ def kernel_arrays(encoding: Encoding, layers: Sequence[Layer]) -> tuple[np.ndarr
     """The layers as `kernels.forward` wants them: the first folded into a table by place and men, the hidden ones
     transposed and padded to one block, the output's as they are."""
     (first, first_bias), *middle, (last, last_bias) = layers
-    table = encoding.rows.reshape(-1, encoding.width) @ first.T
-    rows = table.reshape(POINTS, -1, len(first_bias))
-    rows[0] += first_bias + encoding.base @ first.T
+    # No matrix product: BLAS adds in an order that depends on its threads, and runs must repeat to the bit.
+    by_input = np.ascontiguousarray(first.T)
+    rows = np.zeros((*encoding.columns.shape[:2], len(first_bias)), dtype=np.float32)
+    for k in range(encoding.columns.shape[2]):  # padding is column -1 with value 0
+        rows += encoding.values[:, :, k, None] * by_input[encoding.columns[:, :, k]]
+    rows[0] += first_bias
+    for column in np.flatnonzero(encoding.base):
+        rows[0] += encoding.base[column] * by_input[column]
+    table = rows.reshape(-1, len(first_bias))
     sizes = [len(first_bias), *(len(bias) for _, bias in middle)]
     inside = max(sizes[:-1], default=0)
     outside = -(-max(sizes[1:], default=0) // kernels.COLUMNS) * kernels.COLUMNS

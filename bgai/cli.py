@@ -16,6 +16,7 @@ COMMANDS = {
     "play": ("bgai.frontends.terminal", "add_parser", "play a bot in the terminal"),
     "train": ("train.cli", "add_train_parser", "train a bot by self-play"),
     "arena": ("bgai.arena.cli", "add_parser", "play bots against each other, with intervals"),
+    "rate": ("bgai.arena.rate_cli", "add_parser", "what bots lose per decision, by a referee"),
     "plot": ("train.plot", "add_parser", "draw the learning curves of runs"),
     "export": ("train.cli", "add_export_parser", "copy the graded bots of a run to a folder"),
     "info": ("bgai.cli", "add_info_parser", "what a bot file says of itself"),

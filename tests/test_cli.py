@@ -107,7 +107,7 @@ def test_help_of_a_command_names_its_options(say, command, words):
 
 
 def test_every_command_is_tried_here():
-    assert set(COMMANDS) == {"play", "train", "arena", "plot", "export", "info", "bench", "warm"}
+    assert set(COMMANDS) == {"play", "train", "arena", "rate", "plot", "export", "info", "bench", "warm"}
 
 
 @pytest.mark.parametrize("command", COMMANDS)

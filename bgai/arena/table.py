@@ -47,7 +47,7 @@ def match_lines(
         )
         notes.append("" if sprt_bounds is None else verdict_line(result, sprt_bounds))
     lines = []
-    for line, note in zip(_aligned(rows, left=(0,)), notes, strict=True):
+    for line, note in zip(aligned(rows, left=(0,)), notes, strict=True):
         lines += [line, f"  {note}"] if note else [line]
     return lines
 
@@ -57,7 +57,7 @@ def cross_table(labels: Sequence[str], results: dict[Pairing, MatchResult]) -> l
     cells = [["points per game, 95%", *labels]]
     for row, label in enumerate(labels):
         cells.append([label] + [_cell(results, row, column) for column in range(len(labels))])
-    return _aligned(cells, left=(0,))
+    return aligned(cells, left=(0,))
 
 
 def verdict_line(result: MatchResult, bounds: Sequence[float]) -> str:
@@ -121,7 +121,7 @@ def _cell(results: dict[Pairing, MatchResult], row: int, column: int) -> str:
     return "."
 
 
-def _aligned(rows: Sequence[Sequence[str]], left: Sequence[int]) -> list[str]:
+def aligned(rows: Sequence[Sequence[str]], left: Sequence[int]) -> list[str]:
     """Lines with columns two blanks apart; the columns in `left` start together, the others end together."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = []

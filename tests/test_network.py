@@ -10,6 +10,7 @@ import torch
 
 from bgai.evaluation.encoding import UnknownEncoding, encoding, encoding_names
 from bgai.evaluation.network import Network
+from bgai.evaluation.tactics import TACTICS
 from bgai.rules.moves import afterstates
 from bgai.rules.position import Position, start_board, turn
 from train.model import SparseLinear, ValueModel, to_network
@@ -20,7 +21,7 @@ SHAPES = [[80], [33], [1], [64, 32], [40, 24, 16], [7, 19, 5, 3]]
 def model_of(shape, name="men196", seed=0):
     """A model with weights larger than a fresh one's, so that chances are far from even."""
     torch.manual_seed(seed)
-    model = ValueModel(encoding(name).width, shape)
+    model = ValueModel(encoding(name).width, shape, encoding(name).extras)
     with torch.no_grad():
         for weights in model.parameters():
             weights *= 3
@@ -33,10 +34,12 @@ def network_of(model, name="men196"):
 
 def by_numpy(network, boards):
     """Chances by dense products in double precision."""
-    values = network.encoding.encode(boards).astype(np.float64)
+    values, extras = np.split(network.encoding.encode(boards).astype(np.float64), [network.encoding.width], axis=1)
     for number, (weights, bias) in enumerate(network.layers):
         if number:
             values = np.maximum(values, 0)
+        if number == 1:
+            values = np.concatenate([values, extras], axis=1)
         values = values @ weights.T.astype(np.float64) + bias
     powers = np.exp(values - values.max(axis=1, keepdims=True))
     return powers / powers.sum(axis=1, keepdims=True)
@@ -105,9 +108,10 @@ def test_bars_and_men_off(name):
 
 
 def test_widths_and_names():
-    assert encoding_names() == ["men196", "men292"]
+    assert encoding_names() == ["men196", "men196+tactics", "men292"]
     assert (encoding("men196").width, encoding("men292").width) == (196, 292)
-    with pytest.raises(UnknownEncoding, match="men195.*known: men196, men292"):
+    assert (encoding("men196").extras, encoding("men196+tactics").extras) == (0, TACTICS)
+    with pytest.raises(UnknownEncoding, match="men195.*known: men196, men196.tactics, men292"):
         encoding("men195")
 
 
@@ -129,7 +133,7 @@ def test_turned_board_swaps_the_sides(name, boards):
 # --- forward
 
 
-@pytest.mark.parametrize("name", ["men196", "men292"])
+@pytest.mark.parametrize("name", ["men196", "men292", "men196+tactics"])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_runtime_agrees_with_torch(shape, name, boards):
     model = model_of(shape, name)

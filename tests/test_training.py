@@ -20,16 +20,18 @@ from bgai.bots import ValueBot
 from bgai.cli import main
 from bgai.evaluation.checkpoint import load_checkpoint
 from bgai.evaluation.encoding import encoding
+from bgai.evaluation.search import one_ply
 from bgai.rules.dice import rolls
 from bgai.rules.moves import afterstates
 from bgai.rules.outcome import points_lost_many
-from bgai.rules.position import Position, start_board
+from bgai.rules.position import Position, start_board, turn
 from train.folder import RunFolder
 from train.learner import Learner, NotFinite, schedule
 from train.lessons import play_lesson, start_lesson
 from train.loop import batch_size, reaches
 from train.model import ValueModel, to_network
 from train.selfplay import Games, play_games
+from train.starts import first_boards
 from train.targets import all_dice_targets, lambda_returns
 
 POINTS = np.array([1, 2, 3, -1, -2, -3])
@@ -879,3 +881,47 @@ def test_a_start_that_does_not_fit_is_refused_before_the_run_begins(config, fini
     assert run(config, tmp_path / "other", "--set", "network.start=nowhere.safetensors") == 2
     assert "there is no bot file nowhere.safetensors" in capsys.readouterr().err
     assert not (tmp_path / "other").exists()
+
+
+# --- scattered starts
+
+
+def test_scattered_starts_are_positions_of_every_kind():
+    boards, opened = first_boards(7, 0, 4_000, 0.5)
+    assert 0.45 < opened.mean() < 0.55
+    assert (boards[opened] == start_board()).all()
+    scattered = boards[~opened]
+    for board in scattered[:500]:
+        Position(board.tolist())  # legal: at most 15 men, no shared point, not two players shut out
+    assert not points_lost_many(scattered).any() and not points_lost_many(turn(scattered)).any()
+    assert len(np.unique(scattered, axis=0)) > 0.99 * len(scattered)
+    far = np.maximum(scattered[:, 19:], 0).sum(axis=1)
+    assert (far == 0).mean() > 0.2 and (far >= 4).mean() > 0.1
+    assert (scattered[:, 25] > 1).mean() > 0.02 and (scattered[:, 0] < -1).mean() > 0.02
+    assert (np.maximum(scattered, 0).sum(axis=1) < 15).mean() > 0.15
+
+
+def test_scattered_starts_depend_on_seed_and_game_alone():
+    whole, opened = first_boards(7, 100, 60, 0.3)
+    for begin in (0, 17, 59):
+        part, part_opened = first_boards(7, 100 + begin, 60 - begin, 0.3)
+        np.testing.assert_array_equal(part, whole[begin:])
+        np.testing.assert_array_equal(part_opened, opened[begin:])
+    assert not (first_boards(8, 100, 60, 0.3)[0] == whole).all()
+
+
+def test_scattered_games_begin_with_any_roll(network):
+    games = play_games(network.outcomes, seed=3, first=0, count=400, scattered=1.0)
+    begins = np.cumsum(games.lengths) - games.lengths
+    boards, _ = first_boards(3, 0, 400, 1.0)
+    np.testing.assert_array_equal(games.boards[begins], boards)
+    # An opening roll is never a double, so these take the roll of ply 1.
+    dice = rolls(3, np.arange(400), 1)
+    assert (dice[:, 0] == dice[:, 1]).any()
+    longer = games.lengths > 1
+    np.testing.assert_array_equal(
+        games.boards[begins[longer] + 1], one_ply(network.outcomes, boards, dice).boards[longer]
+    )
+    opening = play_games(network.outcomes, seed=3, first=0, count=400)
+    begins = np.cumsum(opening.lengths) - opening.lengths
+    assert (opening.boards[begins] == start_board()).all()

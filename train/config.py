@@ -34,6 +34,8 @@ class Run:
     """Games played in lockstep with one set of weights; batch k is played while batch k - 1 is learned from."""
     first_batch_games: int = 64
     """Size of the first batches; a batch is then at most a sixteenth of the games before it, up to batch_games."""
+    scattered: float = 0.0
+    """Share of the games that begin at scattered positions (train/starts.py) instead of the opening."""
     workers: int = 1
     """Threads that play. The result of a run does not depend on it."""
     seed: int = 1
@@ -246,6 +248,7 @@ def _check(config: Config, source: str) -> None:
         f"{source}: network.hidden should list 1 to {MOST_LAYERS - 1} sizes from 1 to {MOST_UNITS}, "
         f"not {list(network.hidden)}",
     )
+    _require(0 <= run.scattered <= 1, f"{source}: run.scattered should be from 0 to 1, not {run.scattered}")
     for key in ("lambda_start", "lambda_end", "rate_hold", "all_dice"):
         value = getattr(learning, key)
         _require(0 <= value <= 1, f"{source}: learning.{key} should be from 0 to 1, not {value}")

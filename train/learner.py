@@ -50,7 +50,7 @@ class Learner:
     ) -> None:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            self.model = ValueModel(encoding.width, hidden).to(device)
+            self.model = ValueModel(encoding.width, hidden, encoding.extras).to(device)
         self.encoding, self.minibatch, self.average, self.device = encoding, minibatch, average, device
         self.parameters: list[torch.Tensor] = list(self.model.parameters())
         self.averaged = [p.detach().clone() for p in self.parameters]

@@ -23,13 +23,15 @@ class Lesson(NamedTuple):
     targets: np.ndarray  # [L, 6] float32, his chances
 
 
-def play_lesson(evaluate: Evaluator, *, seed: int, first: int, count: int, lam: float, all_dice: float) -> Lesson:
-    """Play games number `first` to `first` + `count` - 1 and make the targets.
+def play_lesson(
+    evaluate: Evaluator, *, seed: int, first: int, count: int, lam: float, all_dice: float, scattered: float = 0.0
+) -> Lesson:
+    """Play games number `first` to `first` + `count` - 1 and make the targets; `scattered` as for `play_games`.
 
     With all_dice = 0 these are λ-returns of all positions; else the mean over all rolls, of a share `all_dice` of the
     positions that depends on seed, game and ply alone.
     """
-    games = play_games(evaluate, seed=seed, first=first, count=count)
+    games = play_games(evaluate, seed=seed, first=first, count=count, scattered=scattered)
     if not all_dice:
         return Lesson(games, games.boards, lambda_returns(games.next_outcomes, games.over, lam))
     boards = games.boards[_drawn(seed, first, games.lengths, min(int(all_dice * 2.0**32), 2**32))]
@@ -44,6 +46,7 @@ def start_lesson(
     count: int,
     lam: float,
     all_dice: float,
+    scattered: float = 0.0,
     workers: int,
     pool: Executor,
 ) -> Callable[[], Lesson]:
@@ -54,7 +57,14 @@ def start_lesson(
     bounds = np.linspace(0, count, workers + 1).astype(int).tolist()
     futures = [
         pool.submit(
-            play_lesson, evaluate, seed=seed, first=first + begin, count=end - begin, lam=lam, all_dice=all_dice
+            play_lesson,
+            evaluate,
+            seed=seed,
+            first=first + begin,
+            count=end - begin,
+            lam=lam,
+            all_dice=all_dice,
+            scattered=scattered,
         )
         for begin, end in zip(bounds, bounds[1:], strict=False)
         if end > begin

@@ -131,6 +131,7 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
             count=min(batch_size(done, run.first_batch_games, run.batch_games), run.games - done),
             lam=lambda_at(done / run.games),
             all_dice=learning.all_dice,
+            scattered=run.scattered,
             workers=run.workers,
             pool=pool,
         )

@@ -16,18 +16,25 @@ from bgai.rules.outcome import OUTCOMES
 
 
 class ValueModel(nn.Module):
-    """Inputs [N, width] float32 -> logits of the six outcomes [N, 6]; ReLU between the layers."""
+    """Inputs [N, width + extras] float32 -> logits of the six outcomes [N, 6]; ReLU between the layers.
 
-    def __init__(self, width: int, hidden: Sequence[int]) -> None:
+    The extras pass the first layer by and stand behind its units.
+    """
+
+    def __init__(self, width: int, hidden: Sequence[int], extras: int = 0) -> None:
         super().__init__()
-        sizes = [width, *hidden]
+        self.width = width
+        sizes = [width, hidden[0] + extras, *hidden[1:]]
         self.hidden = nn.ModuleList(SparseLinear(n, m) for n, m in zip(sizes, hidden, strict=False))
-        self.output = nn.Linear(hidden[-1], OUTCOMES)
+        self.output = nn.Linear(sizes[-1], OUTCOMES)
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        for layer in self.hidden:
-            inputs = torch.relu(layer(inputs))
-        return self.output(inputs)
+        values, extras = inputs[:, : self.width].contiguous(), inputs[:, self.width :]
+        for number, layer in enumerate(self.hidden):
+            values = torch.relu(layer(values))
+            if number == 0 and extras.shape[1]:
+                values = torch.cat([values, extras], dim=1)
+        return self.output(values)
 
 
 class SparseLinear(nn.Module):

@@ -12,7 +12,8 @@ import numpy as np
 from bgai.evaluation.search import Evaluator, one_ply
 from bgai.rules.dice import rolls
 from bgai.rules.moves import MAX_PLAYS
-from bgai.rules.position import POINTS, start_board
+from bgai.rules.position import POINTS
+from train.starts import first_boards
 
 
 class Games(NamedTuple):
@@ -30,17 +31,24 @@ class Games(NamedTuple):
         return Games(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
-def play_games(evaluate: Evaluator, *, seed: int, first: int, count: int) -> Games:
-    """Play games number first to first + count - 1 to their end, both sides by one ply."""
+def play_games(evaluate: Evaluator, *, seed: int, first: int, count: int, scattered: float = 0.0) -> Games:
+    """Play games number first to first + count - 1 to their end, both sides by one ply.
+
+    A share `scattered` of them begins at scattered positions (see train.starts).
+    """
     numbers = np.arange(count)
-    boards = np.repeat(start_board()[None], count, axis=0)
+    boards, opened = first_boards(seed, first, count, scattered)
     lengths = np.zeros(count, dtype=np.int64)
     points = np.zeros(count, dtype=np.int8)
     played: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
     workspace = np.empty((count * 24 + MAX_PLAYS, POINTS), dtype=np.int8)
     ply = 0
     while len(numbers):
-        choice = one_ply(evaluate, boards, rolls(seed, first + numbers, ply), workspace)
+        # A game that begins elsewhere has no opening roll, ply 0, which is never a double.
+        dice = np.where(
+            opened[numbers, None], rolls(seed, first + numbers, ply), rolls(seed, first + numbers, ply + 1)
+        )
+        choice = one_ply(evaluate, boards, dice, workspace)
         over = choice.points_lost > 0
         played.append((boards, choice.outcomes, over, numbers))
         lengths[numbers] = ply + 1

@@ -1,8 +1,9 @@
 """Boards to network inputs, by name. Knows nothing of networks.
 
 An encoding here is additive over the 26 places of a board: inputs = base + sum of one row per (place, men). That
-is what lets a network's first layer be kept as a running sum and updated where a play changed the board. The
-width lives here and nowhere else.
+is what lets a network's first layer be kept as a running sum and updated where a play changed the board. It may
+have `extras` behind these inputs, numbers that are no sum over places (see bgai.evaluation.tactics); they pass
+the first layer by. The widths live here and nowhere else.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from functools import cache
 import numpy as np
 from numba import njit
 
+from bgai.evaluation.tactics import TACTICS, count_tactics
 from bgai.rules.position import BAR, MEN, OPPONENT_BAR, POINTS
 
 COUNTS = 2 * MEN + 1  # a place holds -15 to 15 men; index men + 15
@@ -25,24 +27,25 @@ class UnknownEncoding(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Encoding:
-    """inputs(board) = base + sum over places p of rows[p, board[p] + 15]."""
+    """inputs(board) = base + sum over places p of rows[p, board[p] + 15], and the extras behind them."""
 
     name: str
     base: np.ndarray  # [width] float32
     rows: np.ndarray  # [26, 31, width] float32
     columns: np.ndarray  # [26, 31, k] int32: where rows is not zero, padded with -1
     values: np.ndarray  # [26, 31, k] float32
+    extras: int  # 0 or TACTICS
 
     @property
     def width(self) -> int:
-        """Number of network inputs."""
+        """Number of inputs of a network's first layer."""
         return self.base.shape[0]
 
     def encode(self, boards: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-        """Network inputs of boards [N, 26] int8 -> [N, width] float32, seen by the player to roll."""
+        """Network inputs of boards [N, 26] int8 -> [N, width + extras] float32, seen by the player to roll."""
         if out is None:
-            out = np.empty((len(boards), self.width), dtype=np.float32)
-        _encode(boards, self.base, self.columns, self.values, out)
+            out = np.empty((len(boards), self.width + self.extras), dtype=np.float32)
+        _encode(boards, self.base, self.columns, self.values, self.extras, out)
         return out
 
 
@@ -52,6 +55,7 @@ def encoding(name: str) -> Encoding:
     if name not in _MAKERS:
         raise UnknownEncoding(f"there is no encoding {name!r}; known: {', '.join(sorted(_MAKERS))}")
     base, rows = _MAKERS[name]()
+    extras = TACTICS if name.endswith(_WITH_TACTICS) else 0
     most = max(1, int((rows != 0).sum(axis=2).max()))
     columns = np.full((POINTS, COUNTS, most), -1, dtype=np.int32)
     values = np.zeros((POINTS, COUNTS, most), dtype=np.float32)
@@ -61,7 +65,7 @@ def encoding(name: str) -> Encoding:
         values[place, men, : len(used)] = rows[place, men, used]
     for array in (base, rows, columns, values):
         array.setflags(write=False)
-    return Encoding(name, base, rows, columns, values)
+    return Encoding(name, base, rows, columns, values, extras)
 
 
 def encoding_names() -> list[str]:
@@ -70,9 +74,10 @@ def encoding_names() -> list[str]:
 
 
 @njit(cache=True, nogil=True)
-def _encode(boards, base, columns, values, out):
+def _encode(boards, base, columns, values, extras, out):
+    width = base.shape[0]
     for i in range(boards.shape[0]):
-        out[i] = base
+        out[i, :width] = base
         for place in range(boards.shape[1]):
             men = boards[i, place] + 15
             for k in range(columns.shape[2]):
@@ -80,6 +85,8 @@ def _encode(boards, base, columns, values, out):
                 if column < 0:
                     break
                 out[i, column] += values[place, men, k]
+        if extras:
+            count_tactics(boards[i], out[i], width)
 
 
 def _thermometer(steps: int) -> tuple[np.ndarray, np.ndarray]:
@@ -104,8 +111,10 @@ def _thermometer(steps: int) -> tuple[np.ndarray, np.ndarray]:
     return base, rows
 
 
+_WITH_TACTICS = "+tactics"
 # "men196" is the input of TD-Gammon (Tesauro 1992) without its two units for whose turn it is.
 _MAKERS: dict[str, Callable[[], tuple[np.ndarray, np.ndarray]]] = {
     "men196": lambda: _thermometer(3),
     "men292": lambda: _thermometer(5),
+    "men196+tactics": lambda: _thermometer(3),
 }

@@ -18,6 +18,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from bgai.evaluation.encoding import COUNTS
+from bgai.evaluation.tactics import count_tactics
 
 ROWS = 4  # afterstates that go through the later layers together
 COLUMNS = 64  # hidden units whose sums are kept in registers; later layers are padded to a multiple of it
@@ -178,22 +179,23 @@ def _add_products(typingctx, weights, layer, column, living, alive, inputs, outp
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def forward(table, sizes, weights, biases, out_weights, out_bias, parents, boards, starts, logits):
+def forward(table, extras, sizes, weights, biases, out_weights, out_bias, parents, boards, starts, logits):
     """Logits of `boards`, each near its parent (the more alike, the faster; any two boards give the right sum).
 
-    table [26 * 31, h] float32 with the first bias folded in; sizes [hidden layers] int64; weights
+    table [26 * 31, h] float32 with the first bias folded in; extras: TACTICS where these numbers stand behind the
+    first hidden layer's units, else 0; sizes [hidden layers] int64, the first with the extras; weights
     [layers - 1, in, out] and biases [layers - 1, out] padded with zeros to a multiple of COLUMNS; out_weights
     [6, n], out_bias [6]. parents [B, 26] and boards [N, 26] int8 seen by the same player; boards starts[i] to
     starts[i + 1] belong to parents[i]. Writes logits [N, 6] float32.
     """
     parent_sum = np.empty(table.shape[1], dtype=np.float32)
-    first = np.zeros((ROWS, table.shape[1]), dtype=np.float32)
+    first = np.zeros((ROWS, table.shape[1] + extras), dtype=np.float32)
     later = np.zeros((2, ROWS, weights.shape[2]), dtype=np.float32)
     stamps = np.full(table.shape[0], -1, dtype=np.int64)
     slots = np.empty(table.shape[0], dtype=np.int64)
     deltas = np.zeros((table.shape[0] + 1, table.shape[1]), dtype=np.float32)
     changes = np.zeros(_PLACES + 4, dtype=np.int64)
-    living = np.empty(max(table.shape[1], weights.shape[2]) + 1, dtype=np.int64)
+    living = np.empty(max(table.shape[1] + extras, weights.shape[2]) + 1, dtype=np.int64)
     filled = 0
     for game in range(parents.shape[0]):
         _sum_rows(table, parents[game], parent_sum)
@@ -201,6 +203,8 @@ def forward(table, sizes, weights, biases, out_weights, out_bias, parents, board
         for row in range(starts[game], starts[game + 1]):
             n, used = _find_changes(table, parents[game], boards[row], game, stamps, slots, used, deltas, changes)
             _add_changes(parent_sum, deltas, changes, n, first, filled)
+            if extras:
+                count_tactics(boards[row], first[filled], table.shape[1])
             filled += 1
             if filled < ROWS and row + 1 < boards.shape[0]:
                 continue

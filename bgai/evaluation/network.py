@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +22,7 @@ MOST_LAYERS = 16
 class Network:
     """Fully connected layers with ReLU between them; the six logits of the last are softmaxed into Outcomes.
 
+    The encoding's extras stand behind the units of the first hidden layer, as inputs of the second layer.
     Raises ValueError when the layers do not fit each other or the encoding.
     """
 
@@ -42,9 +44,9 @@ class Network:
                     )
                 if not np.isfinite(array).all():
                     raise ValueError(f"layer {number} holds numbers that are not finite")
-            width = len(bias)
-        if width != OUTCOMES:
-            raise ValueError(f"the last layer should have {OUTCOMES} outputs, not {width}")
+            width = len(bias) + (self.encoding.extras if number == 0 else 0)
+        if len(bias) != OUTCOMES:
+            raise ValueError(f"the last layer should have {OUTCOMES} outputs, not {len(bias)}")
 
     @property
     def hidden(self) -> tuple[int, ...]:
@@ -52,7 +54,7 @@ class Network:
         return tuple(len(bias) for _, bias in self.layers[:-1])
 
     @cached_property
-    def _arrays(self) -> tuple[np.ndarray, ...]:
+    def _arrays(self) -> tuple[Any, ...]:
         return kernel_arrays(self.encoding, self.layers)
 
     def outcomes(self, parents: np.ndarray, boards: np.ndarray, starts: np.ndarray) -> np.ndarray:
@@ -71,8 +73,8 @@ class Network:
         return self.outcomes(boards, boards, np.arange(len(boards) + 1))
 
 
-def kernel_arrays(encoding: Encoding, layers: Sequence[Layer]) -> tuple[np.ndarray, ...]:
-    """The layers as `kernels.forward` wants them: the first folded into a table by place and men, the hidden ones
+def kernel_arrays(encoding: Encoding, layers: Sequence[Layer]) -> tuple[Any, ...]:
+    """The network as `kernels.forward` wants them: the first folded into a table by place and men, the hidden ones
     transposed and padded to one block, the output's as they are."""
     (first, first_bias), *middle, (last, last_bias) = layers
     # No matrix product: BLAS adds in an order that depends on its threads, and runs must repeat to the bit.
@@ -84,7 +86,7 @@ def kernel_arrays(encoding: Encoding, layers: Sequence[Layer]) -> tuple[np.ndarr
     for column in np.flatnonzero(encoding.base):
         rows[0] += encoding.base[column] * by_input[column]
     table = rows.reshape(-1, len(first_bias))
-    sizes = [len(first_bias), *(len(bias) for _, bias in middle)]
+    sizes = [len(first_bias) + encoding.extras, *(len(bias) for _, bias in middle)]
     inside = max(sizes[:-1], default=0)
     outside = -(-max(sizes[1:], default=0) // kernels.COLUMNS) * kernels.COLUMNS
     weights = np.zeros((len(middle), inside, outside), dtype=np.float32)
@@ -94,6 +96,7 @@ def kernel_arrays(encoding: Encoding, layers: Sequence[Layer]) -> tuple[np.ndarr
         biases[number, : len(bias)] = bias
     return (
         np.ascontiguousarray(table),
+        encoding.extras,
         np.array(sizes, dtype=np.int64),
         weights,
         biases,

@@ -17,6 +17,8 @@ COMMANDS = {
     "train": ("train.cli", "add_train_parser", "train a bot by self-play"),
     "arena": ("bgai.arena.cli", "add_parser", "play bots against each other, with intervals"),
     "rate": ("bgai.arena.rate_cli", "add_parser", "what bots lose per decision, by a referee"),
+    "character": ("bgai.arena.character", "add_parser", "what bots play like: blots, points, hits"),
+    "bearoff": ("bgai.evaluation.bearoff_cli", "add_parser", "exact endgame tables: make them, ask them"),
     "plot": ("train.plot", "add_parser", "draw the learning curves of runs"),
     "export": ("train.cli", "add_export_parser", "copy the graded bots of a run to a folder"),
     "info": ("bgai.cli", "add_info_parser", "what a bot file says of itself"),
@@ -103,6 +105,7 @@ def _info(args: argparse.Namespace) -> int:
         return 0
     print(find_bot_file(args.bot))
     print(f"network: {bot.network.encoding.name} inputs, hidden {list(bot.network.hidden)}")
+    print(f"pure bearoffs: {'by exact tables' if bot.bearoff else 'by the network'}")
     card = dict(bot.card)
     config, strength = str(card.pop("config", "")), card.pop("strength", None)
     for key, value in sorted(card.items()):

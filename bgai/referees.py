@@ -7,6 +7,7 @@ afterstates. Knows nothing of bgai's networks. A package is imported when its re
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
@@ -17,6 +18,7 @@ from numba import njit, uint64
 from bgai.bots import Bot, UnknownBot
 from bgai.rules.dice import random_bits
 from bgai.rules.moves import check_dice, trusted_afterstates
+from bgai.rules.outcome import points_lost_many
 from bgai.rules.position import BAR, OPPONENT_BAR, Position, check_boards, turn
 
 GNUBG_PLIES = (0, 1, 2)
@@ -95,6 +97,56 @@ class GnubgBot(Bot):
         return _legal(self.name, boards, dice, turn(np.array(after, dtype=np.int8).reshape(boards.shape)))
 
 
+class NoisyGnubgBot(Bot):
+    """gnubg's weaker levels: its networks at 0 plies with noise added to each of the five outputs.
+
+    Normal noise of standard deviation `noise`, decided by board and output alone ("deterministic" in gnubg's
+    settings), then cut to what chances can be. gnubg's presets are 0.060, 0.050, 0.040 and 0.015.
+    """
+
+    def __init__(self, noise: float) -> None:
+        self.name = f"gnubg:0:{noise:g}"
+        self.description = f"GNU Backgammon at 0 plies with noise {noise:g}, cubeless money, from gnubg-nn"
+        self._noise = noise
+        self._gnubg = _package("gnubg_nn", self.name)
+
+    def choose_boards(self, boards: np.ndarray, dice: np.ndarray) -> np.ndarray:
+        boards = check_boards(boards)
+        rows, starts = trusted_afterstates(boards, check_dice(dice, len(boards)))
+        lost = points_lost_many(rows).astype(np.float64)
+        going = np.flatnonzero(lost == 0)
+        chances = np.array([self._gnubg.probabilities(lists, 0) for lists in gnubg_boards(rows[going])])
+        chances = chances.reshape(-1, 5) + self._noise * _noise_of(rows[going])
+        win = np.clip(chances[:, 0], 0, 1)
+        gammon, loss_gammon = np.clip(chances[:, 1], 0, win), np.clip(chances[:, 3], 0, 1 - win)
+        backgammons = np.clip(chances[:, 2], 0, gammon) - np.clip(chances[:, 4], 0, loss_gammon)
+        equity = -lost  # of the opponent, who rolls next
+        equity[going] = 2 * win - 1 + gammon - loss_gammon + backgammons
+        best = [first + int(np.argmin(equity[first:end])) for first, end in zip(starts, starts[1:], strict=False)]
+        return rows[best]
+
+
+def _noise_of(rows: np.ndarray) -> np.ndarray:
+    """Five normal numbers for each board [N, 26], by a hash of its men -> [N, 5] (Box and Muller 1958)."""
+    first, second = _uniforms(rows)
+    return np.sqrt(-2 * np.log(first)) * np.cos(2 * np.pi * second)
+
+
+@njit(cache=True, nogil=True)
+def _uniforms(rows):
+    """Two lots of five numbers above 0 and up to 1 for each board, [2, N, 5]."""
+    numbers = np.empty((2, rows.shape[0], 5))
+    for i in range(rows.shape[0]):
+        bits = uint64(0)
+        for point in range(rows.shape[1]):
+            bits = random_bits(bits, rows[i, point], point)
+        for output in range(5):
+            for lot in range(2):
+                own = random_bits(bits, output, lot) >> uint64(11)
+                numbers[lot, i, output] = (own + 1.0) / 9007199254740992.0
+    return numbers
+
+
 class BgsageBot(Bot):
     """The Open Sage engine, looking `plies` deep as it counts them: 1 evaluates the afterstates."""
 
@@ -124,10 +176,15 @@ class BgsageBot(Bot):
 
 
 def open_referee(text: str) -> Bot:
-    """The referee that `text` names: random, pubeval, gnubg:PLIES or bgsage:PLIES. Raises UnknownBot."""
+    """The referee that `text` names: random, pubeval, gnubg:PLIES, gnubg:0:NOISE or bgsage:PLIES.
+
+    Raises UnknownBot.
+    """
     name, colon, plies = text.partition(":")
     if name not in REFEREES:
         raise UnknownBot(f"{text!r} is no referee; there are random, pubeval, gnubg:PLIES and bgsage:PLIES")
+    if name == "gnubg" and plies.startswith("0:"):
+        return NoisyGnubgBot(_noise(plies.removeprefix("0:")))
     if name in ("random", "pubeval"):
         if colon:
             raise UnknownBot(f"{name} looks no plies ahead: write {name}, not {text!r}")
@@ -136,6 +193,16 @@ def open_referee(text: str) -> Bot:
     if plies not in map(str, allowed):
         raise _wrong_plies(name, repr(text), allowed)
     return GnubgBot(int(plies)) if name == "gnubg" else BgsageBot(int(plies))
+
+
+def _noise(text: str) -> float:
+    try:
+        noise = float(text)
+    except ValueError:
+        noise = math.nan
+    if not 0 < noise <= 1:
+        raise UnknownBot(f"the noise of gnubg:0:NOISE is a number above 0 and up to 1, such as 0.06, not {text!r}")
+    return noise
 
 
 def illegal_rows(boards: np.ndarray, dice: np.ndarray, chosen: np.ndarray) -> np.ndarray:

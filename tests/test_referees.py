@@ -185,3 +185,27 @@ def test_a_referee_looks_the_same_to_both_seats():
     assert np.array_equal(turn(board[None])[0], board)
     for name in ("pubeval", "gnubg:0", "bgsage:1"):
         assert play_match(opened(name), opened(name), 20, seed=2).score == (0.0, 0.0)
+
+
+# --- gnubg's noisy levels
+
+
+def test_noise_makes_gnubg_weaker_and_is_the_same_every_time():
+    pytest.importorskip("gnubg_nn")
+    strong, weak = open_referee("gnubg:0"), open_referee("gnubg:0:0.06")
+    boards, dice = random_positions(12, 5)
+    boards, dice = boards[:400], dice[:400]
+    chosen = weak.choose_boards(boards, dice)
+    assert len(illegal_rows(boards, dice, chosen)) == 0
+    np.testing.assert_array_equal(weak.choose_boards(boards[::-1], dice[::-1])[::-1], chosen)
+    tiny = open_referee("gnubg:0:0.000001").choose_boards(boards, dice)
+    exact = strong.choose_boards(boards, dice)
+    assert (tiny == exact).all(axis=1).mean() > 0.97  # not all: of equals another one
+    assert 0.2 < (chosen == exact).all(axis=1).mean() < 0.95
+    assert play_match(strong, weak, 60, 3).score.mean > 0.2
+
+
+@pytest.mark.parametrize("text", ["gnubg:0:", "gnubg:0:x", "gnubg:0:-1", "gnubg:0:nan", "gnubg:0:2", "gnubg:1:0.06"])
+def test_wrong_noise_is_told(text):
+    with pytest.raises(UnknownBot, match="gnubg"):
+        open_referee(text)

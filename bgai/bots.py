@@ -12,9 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from bgai.evaluation.bearoff_tables import BearoffTables, cached_tables, exact_outcomes
 from bgai.evaluation.checkpoint import load_checkpoint
+from bgai.evaluation.cube import Stakes
+from bgai.evaluation.cube_decision import CubeDecision, decide, stakes_of
+from bgai.evaluation.cubeful import cubeful_ply, looked_ahead, roll_outcomes, static_values, wants_double, wants_take
+from bgai.evaluation.lookahead import MOST_PLIES, choose_by_plies, look_ahead
 from bgai.evaluation.network import Network
-from bgai.evaluation.search import equities, one_ply, set_certain, value_afterstates
+from bgai.evaluation.search import equities, value_afterstates
+from bgai.rules.match import Match
 from bgai.rules.moves import check_dice
 from bgai.rules.outcome import OUTCOMES, Outcomes, result, turn_outcomes
 from bgai.rules.plays import Play, legal_plays
@@ -38,38 +44,116 @@ class Bot(ABC):
         """The chosen afterstate of every board: boards [B, 26] int8 seen by the mover, dice [B, 2] -> [B, 26] int8
         seen by the opponent."""
 
+    def choose_at(self, boards: np.ndarray, dice: np.ndarray, stakes: Stakes) -> np.ndarray:
+        """As `choose_boards`, for games with cube and score. A bot that does not know them plays as without."""
+        return self.choose_boards(boards, dice)
+
+    def doubles(self, boards: np.ndarray, stakes: Stakes) -> np.ndarray:
+        """Where the bot doubles before it rolls: boards [B, 26] seen by it -> [B] bool. It is asked only where the
+        rules let it. A bot that does not know the cube never does."""
+        return np.zeros(len(boards), dtype=np.bool_)
+
+    def takes(self, boards: np.ndarray, stakes: Stakes) -> np.ndarray:
+        """Where the bot takes a double: boards [B, 26] and stakes are seen by the doubler -> [B] bool. A bot that
+        does not know the cube always does."""
+        return np.ones(len(boards), dtype=np.bool_)
+
     def choose(self, pos: Position, dice: tuple[int, int]) -> Play:
         """The play for one roll. Raises ValueError for wrong dice or a finished game."""
-        plays = _plays_of_a_running_game(pos, dice)
-        chosen = self.choose_boards(*_batch_of_one(pos, dice))[0]
-        men = tuple(chosen.tolist())
-        for play in plays:
-            if play.after.men == men:
-                return play
-        raise ValueError(f"{self.name} chose a board that no legal play of {dice} from {pos.id} leads to")
+        _plays_of_a_running_game(pos, dice)
+        return _play_to(self.choose_boards(*_batch_of_one(pos, dice))[0], pos, dice, self.name)
 
 
 class ValueBot(Bot):
-    """A value network that plays by one ply: the afterstate worth least to the opponent."""
+    """A value network that plays the afterstate worth least to the opponent, looking `plies` ahead.
 
-    def __init__(self, network: Network, *, name: str, card: dict[str, Any] | None = None) -> None:
+    1 (the default) takes its word for the afterstates, 2 and 3 look at the replies to one and two rolls: see
+    `bgai.evaluation.lookahead`. With `bearoff` tables those value the pure bearoffs, and the network the rest.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        *,
+        name: str,
+        card: dict[str, Any] | None = None,
+        bearoff: BearoffTables | None = None,
+        plies: int = 1,
+    ) -> None:
+        if plies not in range(1, MOST_PLIES + 1):
+            raise ValueError(f"a bot looks 1 to {MOST_PLIES} plies ahead, not {plies}")
         self.network = network
         self.name = name
         self.card = card or {}
+        self.bearoff = bearoff
+        self.plies = plies
         self.description = str(self.card.get("description", ""))
+
+    def outcomes(self, parents: np.ndarray, boards: np.ndarray, starts: np.ndarray) -> np.ndarray:
+        """Chances for the player to roll on `boards`, by network and tables; arrays as in `Network.outcomes`."""
+        if self.bearoff is None:
+            return self.network.outcomes(parents, boards, starts)
+        exact = np.empty((len(boards), OUTCOMES), dtype=np.float32)
+        known = exact_outcomes(self.bearoff, boards, exact)
+        if known == len(boards):  # the network would be overruled in all
+            return exact
+        chances = self.network.outcomes(parents, boards, starts)
+        if known:
+            exact_outcomes(self.bearoff, boards, chances)
+        return chances
 
     def choose_boards(self, boards: np.ndarray, dice: np.ndarray) -> np.ndarray:
         """See Bot. Raises InvalidPosition, and ValueError for wrong dice."""
         boards = check_boards(boards)
-        return one_ply(self.network.outcomes, boards, check_dice(dice, len(boards))).boards
+        return choose_by_plies(self.outcomes, boards, check_dice(dice, len(boards)), self.plies)
+
+    def choose_at(self, boards: np.ndarray, dice: np.ndarray, stakes: Stakes) -> np.ndarray:
+        """See Bot. The best play by one ply with cube and score, whatever `plies` says."""
+        return cubeful_ply(self.outcomes, boards, dice, stakes).boards
+
+    def doubles(self, boards: np.ndarray, stakes: Stakes) -> np.ndarray:
+        """See Bot."""
+        return wants_double(self.cube_values(boards, stakes))
+
+    def takes(self, boards: np.ndarray, stakes: Stakes) -> np.ndarray:
+        """See Bot."""
+        return wants_take(self.cube_values(boards, stakes))
+
+    def cube_values(self, boards: np.ndarray, stakes: Stakes) -> np.ndarray:
+        """No double, double and take, double and pass for the player on roll in boards [B, 26] -> [B, 3]; see
+        `bgai.evaluation.cube`. A bot that looks ahead looks one roll ahead here."""
+        if self.plies > 1:
+            return looked_ahead(self.outcomes, boards, stakes)
+        return static_values(roll_outcomes(self.outcomes, boards), boards, stakes)
+
+    def cube(self, match: Match) -> CubeDecision:
+        """What the player on roll should do with the cube, and the other one about it. Raises ValueError when the
+        match waits for neither."""
+        return decide(self.outcomes, match, self.plies)
+
+    def take(self, match: Match) -> bool:
+        """Whether the player who was doubled should take."""
+        if match.decision != "take":
+            raise ValueError(f"nobody has doubled: decision is {match.decision!r}")
+        return self.cube(match).takes
+
+    def choose_in(self, match: Match) -> Play:
+        """The play for the roll of this match, with score and cube counted. Raises ValueError when there is none."""
+        if match.decision != "play" or match.dice is None:
+            raise ValueError(f"there is no roll to play: decision is {match.decision!r}")
+        boards, dice = _batch_of_one(match.position, match.dice)
+        return _play_to(self.choose_at(boards, dice, stakes_of(match))[0], match.position, match.dice, self.name)
 
     def rank(self, pos: Position, dice: tuple[int, int]) -> list[tuple[Play, Outcomes, float]]:
         """All legal plays, best first, with the mover's chances and cubeless equity after each.
 
-        Raises ValueError as `choose` does.
+        All are looked at as deep as the bot looks, where `choose` leaves out those that are plainly worse after a
+        shallower look; so once in a thousand plays another one comes first here. Raises ValueError as `choose` does.
         """
         plays = {play.after.men: play for play in _plays_of_a_running_game(pos, dice)}
-        rows, _, outcomes = value_afterstates(self.network.outcomes, *_batch_of_one(pos, dice))
+        rows, _, outcomes = value_afterstates(self.outcomes, *_batch_of_one(pos, dice))
+        if self.plies > 1:
+            outcomes = look_ahead(self.outcomes, rows, self.plies - 1)
         values = equities(outcomes)
         mine = turn_outcomes(outcomes)
         order = np.argsort(values, kind="stable")
@@ -84,30 +168,52 @@ class ValueBot(Bot):
             exact = [0.0] * OUTCOMES
             exact[points - 1 if points > 0 else OUTCOMES // 2 - points - 1] = 1.0
             return Outcomes(*exact)
-        boards = pos.board[None]
-        outcomes = self.network.outcomes_of(boards)
-        set_certain(boards, outcomes)
-        return Outcomes(*outcomes[0].tolist())
+        return Outcomes(*look_ahead(self.outcomes, pos.board[None], self.plies - 1)[0].tolist())
 
     def __repr__(self) -> str:
-        return f"<bgai bot {self.name}: {self.network.encoding.name}, hidden {list(self.network.hidden)}>"
+        tables = ", bearoff tables" if self.bearoff else ""
+        return f"<bgai bot {self.name}: {self.network.encoding.name}, hidden {list(self.network.hidden)}{tables}>"
 
 
-def load(name: str | os.PathLike[str]) -> ValueBot:
+def load(name: str | os.PathLike[str], *, bearoff: bool = True) -> ValueBot:
     """The bot of a level ("beginner", "normal", "strong"), of a bot file, or the strong one of a run folder.
 
+    With @PLIES behind it, such as "strong@2", it looks so many plies ahead, 1 to 3 in XG's count (gnubg's 0 to 2).
+    It values pure bearoffs by the exact tables where `bgai bearoff --build` has put them in the cache folder. Without
+    `bearoff`, or with BGAI_BEAROFF=off, it does not look for them, and plays the same on every machine.
     Raises UnknownBot, FileNotFoundError, InvalidCheckpoint.
     """
-    text = os.fspath(name)
+    text, plies = split_plies(os.fspath(name))
     path = find_bot_file(text)
     network, card = load_checkpoint(path)
     # A run's or a folder's "strong" is not the level's: it goes by the name it was asked for.
     named_like_a_level = Path(text).is_dir() or path.stem in LEVELS
-    return ValueBot(network, name=text if named_like_a_level else path.stem, card=card)
+    tables = cached_tables(os.environ) if bearoff else None
+    label = text if named_like_a_level else path.stem
+    if plies > 1:
+        label += f"@{plies}"
+    return ValueBot(network, name=label, card=card, bearoff=tables, plies=plies)
+
+
+def split_plies(text: str) -> tuple[str, int]:
+    """A bot's name and the plies it looks ahead: "strong@2" -> ("strong", 2); without @ they are 1. An existing
+    file or folder may have an @ in its name. Raises UnknownBot for plies that no bot looks."""
+    name, at, plies = text.rpartition("@")
+    if not name or os.sep in plies or plies.endswith(".safetensors") or Path(text).exists():
+        return text, 1
+    depths = [str(depth) for depth in range(1, MOST_PLIES + 1)]
+    if plies not in depths:
+        raise UnknownBot(
+            f"{text!r} is no bot: @ stands before the plies it looks ahead, so write "
+            f"{', '.join(f'{name}@{depth}' for depth in depths[:-1])} or {name}@{depths[-1]}"
+        )
+    return name, int(plies)
 
 
 def find_bot_file(text: str) -> Path:
-    """The file behind a level name, a path or a run folder. Raises UnknownBot, FileNotFoundError."""
+    """The file behind a level name, a path or a run folder, with @PLIES or without. Raises UnknownBot,
+    FileNotFoundError."""
+    text, _ = split_plies(text)
     if text in LEVELS:
         for folder in checkpoint_folders():
             if (folder / f"{text}.safetensors").is_file():
@@ -129,24 +235,37 @@ def find_bot_file(text: str) -> Path:
     if path.suffix == ".safetensors" or os.sep in text:
         raise FileNotFoundError(f"there is no bot file {path}")
     raise UnknownBot(
-        f"there is no bot {text!r}: give {', '.join(LEVELS)}, a bot file (.safetensors) or a run folder; "
-        "commands and bgai.bots.open_bot also take random, pubeval, gnubg:PLIES and bgsage:PLIES"
+        f"there is no bot {text!r}: give {', '.join(LEVELS)}, a bot file (.safetensors) or a run folder, with @2 or "
+        "@3 behind it to look ahead; commands and bgai.bots.open_bot also take random, pubeval, gnubg:PLIES and "
+        "bgsage:PLIES"
     )
 
 
-def open_bot(text: str) -> Bot:
-    """The bot that a command line calls BOT. Raises UnknownBot, FileNotFoundError, InvalidCheckpoint."""
+def open_bot(text: str, *, bearoff: bool = True) -> Bot:
+    """The bot that a command line calls BOT; `bearoff` as in `load`. Raises UnknownBot, FileNotFoundError,
+    InvalidCheckpoint."""
     from bgai import referees  # it stands beside this module and imports it
 
-    if text.partition(":")[0] in referees.REFEREES and not Path(text).exists():
-        return referees.open_referee(text)
-    return load(text)
+    if not Path(text).exists():
+        if text.partition(":")[0] in referees.REFEREES:
+            return referees.open_referee(text)
+        if (name := text.partition("@")[0]) in referees.REFEREES:
+            raise UnknownBot(f"{text!r} is no bot: @ makes bgai's networks look ahead, {name} has no such thing")
+    return load(text, bearoff=bearoff)
 
 
 def checkpoint_folders() -> list[Path]:
     """Where the bots of the levels may be: inside an installed package, or at the top of a checkout."""
     package = Path(__file__).resolve().parent
     return [package / "checkpoints", package.parent / "checkpoints"]
+
+
+def _play_to(board: np.ndarray, pos: Position, dice: tuple[int, int], name: str) -> Play:
+    men = tuple(board.tolist())
+    for play in legal_plays(pos, dice):
+        if play.after.men == men:
+            return play
+    raise ValueError(f"{name} chose a board that no legal play of {dice} from {pos.id} leads to")
 
 
 def _plays_of_a_running_game(pos: Position, dice: tuple[int, int]) -> list[Play]:

@@ -17,8 +17,16 @@ COMMANDS = {
     "train": ("train.cli", "add_train_parser", "train a bot by self-play"),
     "arena": ("bgai.arena.cli", "add_parser", "play bots against each other, with intervals"),
     "rate": ("bgai.arena.rate_cli", "add_parser", "what bots lose per decision, by a referee"),
-    "character": ("bgai.arena.character", "add_parser", "what bots play like: blots, points, hits"),
+    "rollout": ("bgai.arena.rollout_cli", "add_parser", "play a position out many times"),
+    "character": ("bgai.arena.character", "add_parser", "what bots play like"),
     "bearoff": ("bgai.evaluation.bearoff_cli", "add_parser", "exact endgame tables: make them, ask them"),
+    "analyze": (
+        "bgai.frontends.analyze_cli",
+        "add_parser",
+        "rank plays and cube actions, find the errors of a match",
+    ),
+    "convert": ("bgai.frontends.notation_cli", "add_convert_parser", "one identifier or match file to another form"),
+    "show": ("bgai.frontends.notation_cli", "add_show_parser", "draw the board of an identifier"),
     "plot": ("train.plot", "add_parser", "draw the learning curves of runs"),
     "export": ("train.cli", "add_export_parser", "copy the graded bots of a run to a folder"),
     "info": ("bgai.cli", "add_info_parser", "what a bot file says of itself"),
@@ -105,6 +113,7 @@ def _info(args: argparse.Namespace) -> int:
         return 0
     print(find_bot_file(args.bot))
     print(f"network: {bot.network.encoding.name} inputs, hidden {list(bot.network.hidden)}")
+    print(f"looks ahead: {bot.plies} {'ply' if bot.plies == 1 else 'plies'} (gnubg would say {bot.plies - 1})")
     print(f"pure bearoffs: {'by exact tables' if bot.bearoff else 'by the network'}")
     card = dict(bot.card)
     config, strength = str(card.pop("config", "")), card.pop("strength", None)
@@ -128,8 +137,11 @@ def _score_text(score: Any) -> str:
 def _warm(args: argparse.Namespace) -> int:
     import time
 
+    import numpy as np
+
     from bgai.arena import play_match
     from bgai.bots import LEVELS, load
+    from bgai.evaluation.rollout import roll_out
     from bgai.referees import RandomBot
     from bgai.rules.position import Position
 
@@ -141,6 +153,9 @@ def _warm(args: argparse.Namespace) -> int:
         bot.choose(start, (6, 6))
         bot.evaluate(start)
         play_match(bot, RandomBot(), 8, seed=0)
+    deep = load("strong@3")
+    deep.choose(start, (3, 1))
+    roll_out(deep.outcomes, start.board[None], np.arange(2), seed=0, truncate=3)
     print(f"ready after {time.perf_counter() - began:.1f} s")
     return 0
 

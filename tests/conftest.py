@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -70,6 +70,15 @@ def _scattered_positions(n: int, seed: int) -> Rolled:
     rng = np.random.default_rng(seed)
     boards = np.array([_scattered_position(rng).men for _ in range(n)], dtype=np.int8)
     return boards, rng.integers(1, 7, size=(n, 2)).astype(np.int8)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """An empty cache folder, so that no test's bot finds the bearoff tables that the user may have."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BGAI_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.delenv("BGAI_BEAROFF", raising=False)
+        yield
 
 
 @pytest.fixture(scope="session")

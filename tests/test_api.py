@@ -20,10 +20,10 @@ def save_random_bot(path: Path, name: str, hidden: tuple[int, ...] = (40, 16), s
     """A bot file with random weights that give varied chances."""
     inputs = encoding(name)
     rng = np.random.default_rng(seed)
-    sizes = (inputs.width, *hidden, 6)
+    given = (inputs.width, hidden[0] + inputs.extras, *hidden[1:])
     layers = tuple(
         (rng.normal(0, 0.4, (m, n)).astype(np.float32), rng.normal(0, 0.4, m).astype(np.float32))
-        for n, m in zip(sizes, sizes[1:], strict=False)
+        for n, m in zip(given, (*hidden, 6), strict=True)
     )
     save_checkpoint(path, Network(inputs, layers), {"name": "wild", "description": "random weights"})
     return path
@@ -105,9 +105,13 @@ def test_rank_has_every_legal_play_once_best_first(bot, rolled):
 
 def test_evaluate_is_the_network_computed_the_plain_way(bot, rolled):
     boards, _ = rolled
-    values = bot.network.encoding.encode(boards).astype(np.float64)
+    inputs = bot.network.encoding.encode(boards).astype(np.float64)
+    values, extras = np.split(inputs, [bot.network.encoding.width], axis=1)
     for number, (weights, bias) in enumerate(bot.network.layers):
-        values = (np.maximum(values, 0) if number else values) @ weights.T.astype(np.float64) + bias
+        values = np.maximum(values, 0) if number else values
+        if number == 1:
+            values = np.concatenate([values, extras], axis=1)
+        values = values @ weights.T.astype(np.float64) + bias
     chances = np.exp(values - values.max(axis=1, keepdims=True))
     chances /= chances.sum(axis=1, keepdims=True)
     for men, expected in zip(boards.tolist(), chances, strict=True):

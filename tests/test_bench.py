@@ -119,6 +119,31 @@ def test_the_other_programs_do_the_same_work():
     assert gnubg == len(rows) - stuck
 
 
+@pytest.mark.skipif("gnubg_nn" not in OTHERS, reason="needs the extra referees")
+def test_deeper_plays_are_measured_beside_gnubg_at_the_same_depth(monkeypatch):
+    monkeypatch.setitem(bench.DEEP_BATCH, 3, 2)
+    for plies, batch in ((2, 64), (3, 2)):
+        args = argparse.Namespace(bot="strong", positions=100)
+        with bench.contextlib.ExitStack() as stack:
+            section = bench._MAKERS[f"plays{plies}"](args, stack)
+        together, one_at_a_time, gnubg = section.sides
+        assert (together.ours, one_at_a_time.ours, gnubg.ours) == (True, True, False)
+        assert f"strong@{plies}" in together.name and f"n={plies - 1}" in gnubg.name
+        assert together.work(together.prepare()) == one_at_a_time.work(one_at_a_time.prepare()) == batch
+
+
+def test_bots_that_cannot_look_ahead_are_not_asked_to():
+    def sections(*words: str) -> list[str]:
+        parser = argparse.ArgumentParser()
+        bench.add_parser(parser.add_subparsers())
+        return bench._checked_sections(parser.parse_args(["bench", *words]))
+
+    assert sections("--bot", "random") == ["moves", "plays", "training"]
+    assert sections("--bot", "strong") == list(bench.SECTIONS)
+    with pytest.raises(ValueError, match="'random@2' is no bot"):
+        _run("plays2", "--bot", "random", "--positions", "40")
+
+
 def test_mid_game_positions_are_positions_of_games():
     boards, dice = bench.mid_game_positions(open_bot("random"), 500)
     assert boards.shape == (500, 26) and dice.shape == (500, 2)
@@ -143,7 +168,7 @@ def test_training_plays_and_learns_batch_after_batch():
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["speed"], "there is no section 'speed'; there are moves, plays, training"),
+        (["speed"], "there is no section 'speed'; there are moves, plays, plays2, plays3, training"),
         (["moves", "--rounds", "0"], "--rounds should be at least 1"),
         (["moves", "--seconds", "nan"], "--seconds should be above 0"),
         (["moves", "--positions", "0"], "--positions should be at least 1"),

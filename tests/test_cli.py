@@ -91,6 +91,12 @@ def test_help_names_every_command(say):
         ("play", ["--level", "--bot", "--seed", "--ascii", "normal"]),
         ("train", ["CONFIG", "--run", "--resume", "--set", "--quiet", "quick", "Example: bgai train"]),
         ("arena", ["BOT", "--games", "--seed", "--json", "--sprt", "gnubg:PLIES", "Example: bgai arena"]),
+        ("bearoff", ["ID", "--build", "--info", "--men", "BGAI_BEAROFF=off", "Example: bgai bearoff"]),
+        ("analyze", ["ID|FILE", "--bot", "--depth", "--all", "--json", "--html", "Example: bgai analyze"]),
+        ("rollout", ["ID", "--dice", "--games", "--bot", "--seed", "--truncate", "--json"]),
+        ("character", ["BOT", "--games", "--seed", "--json", "Example: bgai character"]),
+        ("convert", ["TEXT", "--to", "xgid", "sgf", "--out", "Examples: bgai convert"]),
+        ("show", ["ID", "--svg", "--png", "--ascii", "Example: bgai show"]),
         ("plot", ["RUN", "--out", ".svg or .png", "Example: bgai plot"]),
         ("export", ["RUN", "--to"]),
         ("info", ["BOT"]),
@@ -107,7 +113,23 @@ def test_help_of_a_command_names_its_options(say, command, words):
 
 
 def test_every_command_is_tried_here():
-    assert set(COMMANDS) == {"play", "train", "arena", "rate", "plot", "export", "info", "bench", "warm"}
+    assert set(COMMANDS) == {
+        "play",
+        "train",
+        "arena",
+        "rate",
+        "rollout",
+        "character",
+        "analyze",
+        "bearoff",
+        "convert",
+        "show",
+        "plot",
+        "export",
+        "info",
+        "bench",
+        "warm",
+    }
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -260,6 +282,8 @@ def test_info_prints_the_card(say, tmp_path):
     assert out.splitlines() == [
         str(file),
         "network: men196 inputs, hidden [20]",
+        "looks ahead: 1 ply (gnubg would say 0)",
+        "pure bearoffs: by the network",
         "games: 12",
         "name: wild",
         "strength against luck: none",

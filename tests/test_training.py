@@ -20,7 +20,7 @@ from bgai.bots import ValueBot
 from bgai.cli import main
 from bgai.evaluation.checkpoint import load_checkpoint
 from bgai.evaluation.encoding import encoding
-from bgai.evaluation.search import one_ply
+from bgai.evaluation.search import equities, one_ply, value_afterstates
 from bgai.rules.dice import rolls
 from bgai.rules.moves import afterstates
 from bgai.rules.outcome import points_lost_many
@@ -100,9 +100,20 @@ OVER = [False, False, True, False, True]
     ],
 )
 def test_lambda_returns_by_hand(lam, targets):
-    given = lambda_returns(np.array(NEXT, dtype=np.float32), np.array(OVER), lam)
+    given = lambda_returns(np.array(NEXT, dtype=np.float32), np.array(OVER), np.zeros(5, dtype=bool), lam)
     assert given.dtype == np.float32
     np.testing.assert_allclose(given, targets, atol=1e-6)
+
+
+def test_lambda_returns_stop_where_another_play_was_tried():
+    explored = np.array([False, True, False, False, False])
+    given = lambda_returns(np.array(NEXT, dtype=np.float32), np.array(OVER), explored, 0.5)
+    # The second position's own estimate, turned; half of it and half of line 0 for the first.
+    np.testing.assert_allclose(given[1], [0.4, 0.2, 0.0, 0.2, 0.1, 0.1], atol=1e-6)
+    np.testing.assert_allclose(given[0], [0.25, 0.1, 0.05, 0.45, 0.15, 0.0], atol=1e-6)
+    np.testing.assert_allclose(
+        given[2:], lambda_returns(*(np.array(a)[2:] for a in (np.float32(NEXT), OVER, explored)), 0.5)
+    )
 
 
 def forward_view(next_outcomes, over, lam):
@@ -128,7 +139,7 @@ def test_lambda_returns_are_the_forward_view(lam):
     over = np.concatenate([np.arange(length) == length - 1 for length in rng.integers(1, 60, size=12)])
     chances = rng.dirichlet(np.full(6, 0.5), size=len(over)).astype(np.float32)
     chances[over] = np.eye(6, dtype=np.float32)[rng.integers(3, 6, size=over.sum())]
-    given = lambda_returns(chances, over, lam)
+    given = lambda_returns(chances, over, np.zeros_like(over), lam)
     np.testing.assert_allclose(given, forward_view(chances, over, lam), atol=1e-5)
     np.testing.assert_allclose(given.sum(axis=1), 1, atol=1e-5)
 
@@ -925,3 +936,38 @@ def test_scattered_games_begin_with_any_roll(network):
     opening = play_games(network.outcomes, seed=3, first=0, count=400)
     begins = np.cumsum(opening.lengths) - opening.lengths
     assert (opening.boards[begins] == start_board()).all()
+
+
+# --- exploring
+
+
+def test_exploring_makes_other_plays_now_and_then(network):
+    plain = play_games(network.outcomes, seed=3, first=0, count=200)
+    assert not plain.explored.any()
+    games = play_games(network.outcomes, seed=3, first=0, count=200, explore=0.2)
+    # A fifth of the rolls, but for those with a single play.
+    assert 0.14 < games.explored.mean() < 0.2
+    assert same(play_games(network.outcomes, seed=3, first=50, count=1, explore=0.2), one_of(games, 50))
+    # What is told of a position is its best play, whatever was made.
+    begins = np.cumsum(games.lengths) - games.lengths
+    best = one_ply(network.outcomes, games.boards[begins], rolls(3, np.arange(200), 0))
+    np.testing.assert_array_equal(games.next_outcomes[begins], best.outcomes)
+    went_on = games.boards[begins + 1]
+    differs = (went_on != best.boards).any(axis=1)
+    np.testing.assert_array_equal(differs, games.explored[begins])
+    # And what is made instead comes near it.
+    loss = []
+    for i in np.flatnonzero(differs):
+        rows, starts, outcomes = value_afterstates(
+            network.outcomes, games.boards[begins[i] : begins[i] + 1], rolls(3, np.array([i]), 0)
+        )
+        made = np.flatnonzero((rows == went_on[i]).all(axis=1))[0]
+        loss.append(equities(outcomes)[made] - equities(outcomes).min())
+    assert 0 <= min(loss) and np.mean(loss) < 0.08
+
+
+def one_of(games, number):
+    """The games with only this one in them."""
+    rows = np.repeat(np.arange(len(games.lengths)), games.lengths) == number
+    each = [array[rows] for array in games[:4]]
+    return Games(*each, games.lengths[[number]], games.points[[number]])

@@ -9,6 +9,7 @@ What one call of the others does:
 - gnubg_nn.moves: GNU Backgammon's generator in C, then a 20-letter key for every afterstate (no boards).
 - bgbot_cpp.possible_moves (bgsage's C++ module): every afterstate as a list of 26 numbers.
 - gnubg_nn.best_move(n=0): generates, evaluates every afterstate by its networks and cache, names the best play.
+  With n=1 and n=2 it looks one and two rolls further, as bgai's bots do with @2 and @3; both sides prune.
 - bgbot_cpp MultiPlyStrategy.best_move_index at one ply, after possible_moves: the fastest of bgsage's ways to
   choose a play, without the analysis that its `checker_play` adds.
 - bgbot_cpp.td_train: self-play and TD(0) learning after every play, in C++ on one thread.
@@ -30,6 +31,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -39,19 +41,20 @@ import numpy as np
 from tqdm import tqdm
 
 from bgai import afterstates
-from bgai.bots import Bot, UnknownBot, ValueBot, open_bot
+from bgai.bots import Bot, UnknownBot, ValueBot, open_bot, split_plies
 from bgai.evaluation.encoding import encoding
 from bgai.files import write_atomically
-from bgai.referees import bgsage_boards, gnubg_boards
+from bgai.referees import REFEREES, bgsage_boards, gnubg_boards
 from bgai.rules.dice import roll, rolls
 from bgai.rules.outcome import points_lost_many
 from bgai.rules.position import start_board
 from train.lessons import start_lesson
 from train.selfplay import Games
 
-SECTIONS = ("moves", "plays", "training")
-SECONDS = {"moves": 1.0, "plays": 1.0, "training": 5.0}
+SECTIONS = ("moves", "plays", "plays2", "plays3", "training")
+SECONDS = {"moves": 1.0, "plays": 1.0, "plays2": 2.0, "plays3": 5.0, "training": 5.0}
 BATCH = 1_024
+DEEP_BATCH = {2: 64, 3: 16}  # by plies: a piece of work should not last longer than a slice
 MID_GAME = range(6, 36)  # plies; with good play a roll then has about 18 afterstates
 POSITIONS = 262_144
 SEED = 2026
@@ -120,7 +123,8 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
         "bench",
         help="how fast this machine plays and trains",
         description=(
-            "Measure speeds: afterstates per second (moves), one-ply plays per second (plays), both on one core, "
+            "Measure speeds: afterstates per second (moves), plays per second by one ply (plays) and by looking two "
+            "and three plies ahead (plays2, plays3; gnubg's n=1 and n=2), all on one core, "
             "and self-play games per second while learning (training). With the extra 'referees' installed, "
             "other programs do the same work in turn, round after round; a ratio is the median of the rounds' "
             "ratios. Let nothing else run meanwhile."
@@ -134,7 +138,7 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
         "--seconds",
         type=float,
         metavar="S",
-        help="seconds a side and round (default 1; training 5)",
+        help="seconds a side and round (default 1; plays2 2, plays3 and training 5)",
     )
     parser.add_argument("--bot", metavar="BOT", help="the bot that is measured in plays (default strong)")
     parser.add_argument(
@@ -259,15 +263,18 @@ class OverPositions(Side):
         work: Callable[[Any], int],
         *,
         ours: bool = False,
+        batch: int = BATCH,
     ) -> None:
         super().__init__(name, ours=ours)
         self._boards, self._dice = positions
-        self._begins = itertools.cycle(range(0, len(self._boards), BATCH))
+        self._batch = batch
+        self._begins = itertools.cycle(range(0, len(self._boards), batch))
         self._prepare, self._work = prepare, work
 
     def prepare(self) -> Any:
         begin = next(self._begins)
-        return self._prepare(self._boards[begin : begin + BATCH], self._dice[begin : begin + BATCH])
+        end = begin + self._batch
+        return self._prepare(self._boards[begin:end], self._dice[begin:end])
 
     def work(self, ready: Any) -> int:
         return self._work(ready)
@@ -337,7 +344,7 @@ def moves_section(args: argparse.Namespace, stack: contextlib.ExitStack) -> Sect
 
 def plays_section(args: argparse.Namespace, stack: contextlib.ExitStack) -> Section:
     """One-ply plays per second."""
-    bot = open_bot(args.bot or "strong")
+    bot = open_bot(args.bot or "strong", bearoff=False)
     positions = mid_game_positions(bot, args.positions)
     name = f"bgai {bot.name}"
     if isinstance(bot, ValueBot):
@@ -375,13 +382,53 @@ def plays_section(args: argparse.Namespace, stack: contextlib.ExitStack) -> Sect
     return Section("plays", title, "plays", sides, [_source(positions, bot)])
 
 
+def deep_plays_section(plies: int, args: argparse.Namespace, stack: contextlib.ExitStack) -> Section:
+    """Plays per second looking so many plies ahead, beside gnubg at the same depth."""
+    player = open_bot(split_plies(args.bot or "strong")[0], bearoff=False)
+    bot = open_bot(f"{split_plies(args.bot or 'strong')[0]}@{plies}", bearoff=False)
+    positions = mid_game_positions(player, args.positions)
+    batch = DEEP_BATCH[plies]
+    sides: list[Side] = [
+        OverPositions(
+            f"bgai {bot.name}, batches of {batch}",
+            positions,
+            lambda boards, dice: (boards, dice),
+            lambda ready: len(bot.choose_boards(*ready)),
+            ours=True,
+            batch=batch,
+        ),
+        OverPositions(
+            f"bgai {bot.name}, one board at a time",
+            positions,
+            _single_boards,
+            lambda ready: sum(len(bot.choose_boards(board, dice)) for board, dice in ready),
+            ours=True,
+            batch=batch,
+        ),
+    ]
+    gnubg = _installed("gnubg_nn")
+    if gnubg:
+        best_move = gnubg.best_move
+        sides.append(
+            OverPositions(
+                f"gnubg_nn.best_move, n={plies - 1}",
+                positions,
+                _gnubg_calls,
+                lambda ready: sum(best_move(*call, n=plies - 1) is not None for call in ready),
+                batch=batch,
+            )
+        )
+    title = f"plays per second on one core, looking {plies} plies ahead"
+    return Section(f"plays{plies}", title, "plays", sides, [_source(positions, player)])
+
+
 def _player(bot: str | None) -> Bot:
     """The bot asked for; else the first that is there."""
     if bot is not None:
-        return open_bot(bot)
+        return open_bot(bot, bearoff=False)
     for text in ("strong", "gnubg:0"):
         with contextlib.suppress(UnknownBot, FileNotFoundError):
-            return open_bot(text)
+            return open_bot(text, bearoff=False)
     return open_bot("random")
 
 
@@ -577,6 +624,8 @@ def _silent_stdout() -> Iterator[None]:
 _MAKERS: dict[str, Callable[[argparse.Namespace, contextlib.ExitStack], Section]] = {
     "moves": moves_section,
     "plays": plays_section,
+    "plays2": partial(deep_plays_section, 2),
+    "plays3": partial(deep_plays_section, 3),
     "training": training_section,
 }
 
@@ -649,4 +698,8 @@ def _checked_sections(args: argparse.Namespace) -> list[str]:
         raise ValueError(f"--warm-up should not be negative, not {args.warm_up}")
     if args.json is not None and not args.json.resolve().parent.is_dir():
         raise ValueError(f"--json {args.json}: there is no folder {args.json.resolve().parent}")
-    return [name for name in SECTIONS if name in args.sections] or list(SECTIONS)
+    if args.sections:
+        return [name for name in SECTIONS if name in args.sections]
+    # Only networks look ahead.
+    deep = args.bot is None or args.bot.partition(":")[0] not in REFEREES
+    return [name for name in SECTIONS if deep or name not in ("plays2", "plays3")]

@@ -36,6 +36,8 @@ class Run:
     """Size of the first batches; a batch is then at most a sixteenth of the games before it, up to batch_games."""
     scattered: float = 0.0
     """Share of the games that begin at scattered positions (train/starts.py) instead of the opening."""
+    explore: float = 0.0
+    """Share of the rolls at which not the best play is made but one that comes near."""
     workers: int = 1
     """Threads that play. The result of a run does not depend on it."""
     seed: int = 1
@@ -248,7 +250,9 @@ def _check(config: Config, source: str) -> None:
         f"{source}: network.hidden should list 1 to {MOST_LAYERS - 1} sizes from 1 to {MOST_UNITS}, "
         f"not {list(network.hidden)}",
     )
-    _require(0 <= run.scattered <= 1, f"{source}: run.scattered should be from 0 to 1, not {run.scattered}")
+    for key in ("scattered", "explore"):
+        value = getattr(run, key)
+        _require(0 <= value <= 1, f"{source}: run.{key} should be from 0 to 1, not {value}")
     for key in ("lambda_start", "lambda_end", "rate_hold", "all_dice"):
         value = getattr(learning, key)
         _require(0 <= value <= 1, f"{source}: learning.{key} should be from 0 to 1, not {value}")

@@ -24,16 +24,25 @@ class Lesson(NamedTuple):
 
 
 def play_lesson(
-    evaluate: Evaluator, *, seed: int, first: int, count: int, lam: float, all_dice: float, scattered: float = 0.0
+    evaluate: Evaluator,
+    *,
+    seed: int,
+    first: int,
+    count: int,
+    lam: float,
+    all_dice: float,
+    scattered: float = 0.0,
+    explore: float = 0.0,
 ) -> Lesson:
-    """Play games number `first` to `first` + `count` - 1 and make the targets; `scattered` as for `play_games`.
+    """Play games number `first` to `first` + `count` - 1 and make the targets; `scattered` and `explore` as for
+    `play_games`.
 
     With all_dice = 0 these are λ-returns of all positions; else the mean over all rolls, of a share `all_dice` of the
     positions that depends on seed, game and ply alone.
     """
-    games = play_games(evaluate, seed=seed, first=first, count=count, scattered=scattered)
+    games = play_games(evaluate, seed=seed, first=first, count=count, scattered=scattered, explore=explore)
     if not all_dice:
-        return Lesson(games, games.boards, lambda_returns(games.next_outcomes, games.over, lam))
+        return Lesson(games, games.boards, lambda_returns(games.next_outcomes, games.over, games.explored, lam))
     boards = games.boards[_drawn(seed, first, games.lengths, min(int(all_dice * 2.0**32), 2**32))]
     return Lesson(games, boards, all_dice_targets(evaluate, boards))
 
@@ -47,6 +56,7 @@ def start_lesson(
     lam: float,
     all_dice: float,
     scattered: float = 0.0,
+    explore: float = 0.0,
     workers: int,
     pool: Executor,
 ) -> Callable[[], Lesson]:
@@ -65,6 +75,7 @@ def start_lesson(
             lam=lam,
             all_dice=all_dice,
             scattered=scattered,
+            explore=explore,
         )
         for begin, end in zip(bounds, bounds[1:], strict=False)
         if end > begin

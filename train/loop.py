@@ -132,6 +132,7 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
             lam=lambda_at(done / run.games),
             all_dice=learning.all_dice,
             scattered=run.scattered,
+            explore=run.explore,
             workers=run.workers,
             pool=pool,
         )
@@ -282,7 +283,7 @@ def starting_network(config: Config) -> Network | None:
     `bgai.load` raises."""
     if not config.network.start:
         return None
-    network = bgai.bots.load(config.network.start).network
+    network = bgai.bots.load(config.network.start, bearoff=False).network
     asked = (config.network.encoding, config.network.hidden)
     if (network.encoding.name, network.hidden) != asked:
         raise RunError(

@@ -12,7 +12,6 @@ from typing import Any
 
 from tqdm import tqdm
 
-import bgai.bots
 from bgai.arena.duplicate import MatchResult, play_match
 from bgai.arena.table import Pairing, cross_table, match_lines
 from bgai.bots import LEVELS, Bot, ValueBot
@@ -22,9 +21,14 @@ from train import strength
 
 
 def graded_bots(bots: Path) -> dict[str, ValueBot]:
-    """The levels that lie in a folder, strongest first."""
-    files = {level: bots / f"{level}.safetensors" for level in reversed(LEVELS)}
-    return {level: bgai.bots.load(path) for level, path in files.items() if path.exists()}
+    """The levels that lie in a folder, strongest first; without bearoff tables, which other machines may not have."""
+    found = {}
+    for level in reversed(LEVELS):
+        path = bots / f"{level}.safetensors"
+        if path.exists():
+            network, card = load_checkpoint(path)
+            found[level] = ValueBot(network, name=level, card=card)
+    return found
 
 
 def measure_bots(

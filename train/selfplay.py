@@ -5,23 +5,29 @@ Every game's dice depend on (seed, game number, ply) alone, so a batch is the sa
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit, uint64
 
-from bgai.evaluation.search import Evaluator, one_ply
-from bgai.rules.dice import rolls
+from bgai.evaluation.search import Evaluator, best_rows, equity_of, value_afterstates
+from bgai.rules.dice import random_bits, rolls
 from bgai.rules.moves import MAX_PLAYS
+from bgai.rules.outcome import points_lost_many
 from bgai.rules.position import POINTS
 from train.starts import first_boards
+
+_NEARNESS = 0.04
 
 
 class Games(NamedTuple):
     """Positions of finished games, game after game, ply after ply."""
 
     boards: np.ndarray  # [M, 26] int8, seen by the player to roll
-    next_outcomes: np.ndarray  # [M, 6] float32: chances after his play, seen by the next player
-    over: np.ndarray  # [M] bool: this play ended the game; next_outcomes is then exact
+    next_outcomes: np.ndarray  # [M, 6] float32: chances after his best play, seen by the next player
+    over: np.ndarray  # [M] bool: the best play ends the game; next_outcomes is then exact
+    explored: np.ndarray  # [M] bool: not the best play was made, so what came later tells nothing of this position
     lengths: np.ndarray  # [games] int64, plies of each game
     points: np.ndarray  # [games] int8, points of the result, 1 to 3
 
@@ -31,16 +37,20 @@ class Games(NamedTuple):
         return Games(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
-def play_games(evaluate: Evaluator, *, seed: int, first: int, count: int, scattered: float = 0.0) -> Games:
+def play_games(
+    evaluate: Evaluator, *, seed: int, first: int, count: int, scattered: float = 0.0, explore: float = 0.0
+) -> Games:
     """Play games number first to first + count - 1 to their end, both sides by one ply.
 
-    A share `scattered` of them begins at scattered positions (see train.starts).
+    A share `scattered` of them begins at scattered positions (see train.starts). At a share `explore` of the rolls
+    not the best play is made but one drawn by how near it comes, or plays that the network wrongly dislikes would
+    never be met.
     """
     numbers = np.arange(count)
     boards, opened = first_boards(seed, first, count, scattered)
     lengths = np.zeros(count, dtype=np.int64)
     points = np.zeros(count, dtype=np.int8)
-    played: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
+    played: list[tuple[np.ndarray, ...]] = []
     workspace = np.empty((count * 24 + MAX_PLAYS, POINTS), dtype=np.int8)
     ply = 0
     while len(numbers):
@@ -48,19 +58,44 @@ def play_games(evaluate: Evaluator, *, seed: int, first: int, count: int, scatte
         dice = np.where(
             opened[numbers, None], rolls(seed, first + numbers, ply), rolls(seed, first + numbers, ply + 1)
         )
-        choice = one_ply(evaluate, boards, dice, workspace)
-        over = choice.points_lost > 0
-        played.append((boards, choice.outcomes, over, numbers))
+        rows, starts, outcomes = value_afterstates(evaluate, boards, dice, workspace)
+        best = best_rows(outcomes, starts)
+        made = best
+        if explore:
+            made = _drawn_rows(outcomes, starts, best, explore, seed, first + numbers, ply)
+        after = rows[made]
+        lost = points_lost_many(after)
+        over = lost > 0
+        ends = over if made is best else points_lost_many(rows[best]) > 0
+        played.append((boards, outcomes[best], ends, made != best, numbers))
         lengths[numbers] = ply + 1
-        points[numbers] = choice.points_lost
-        boards, numbers = choice.boards[~over], numbers[~over]
+        points[numbers] = lost
+        boards, numbers = after[~over], numbers[~over]
         ply += 1
-    game_of = np.concatenate([entry[3] for entry in played])
-    order = np.argsort(game_of, kind="stable")
-    return Games(
-        np.concatenate([entry[0] for entry in played])[order],
-        np.concatenate([entry[1] for entry in played])[order],
-        np.concatenate([entry[2] for entry in played])[order],
-        lengths,
-        points,
-    )
+    order = np.argsort(np.concatenate([entry[-1] for entry in played]), kind="stable")
+    columns = [np.concatenate([entry[k] for entry in played])[order] for k in range(4)]
+    return Games(*columns, lengths, points)
+
+
+@njit(cache=True, nogil=True)
+def _drawn_rows(outcomes, starts, best, explore, seed, games, ply):
+    """The rows of `best`, at a share `explore` of the games another one: drawn with a weight that falls by e for each
+    _NEARNESS points that it is worth less. Depends on seed, game and ply alone."""
+    made = best.copy()
+    for i in range(best.shape[0]):
+        first, end = starts[i], starts[i + 1]
+        bits = random_bits(random_bits(seed, games[i], ply), 1, 0)  # not the bits of the dice
+        if end - first < 2 or (bits >> uint64(11)) / 9007199254740992.0 >= explore:
+            continue
+        lowest = equity_of(outcomes, best[i])
+        total = 0.0
+        for row in range(first, end):
+            total += math.exp((lowest - equity_of(outcomes, row)) / _NEARNESS) if row != best[i] else 0.0
+        bits = random_bits(bits, 0, 0)
+        left = total * ((bits >> uint64(11)) / 9007199254740992.0)
+        for row in range(first, end):
+            left -= math.exp((lowest - equity_of(outcomes, row)) / _NEARNESS) if row != best[i] else 0.0
+            if left < 0:
+                made[i] = row
+                break
+    return made

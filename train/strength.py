@@ -13,13 +13,14 @@ from bgai.referees import MissingReferee
 def open_opponents(names: Iterable[str]) -> tuple[dict[str, Bot], list[str]]:
     """The opponents by name, and a sentence for each whose package is not installed.
 
+    Bots of ours play without bearoff tables, so that a run measures the same on every machine.
     Raises UnknownBot or FileNotFoundError for a name that is nobody's.
     """
     opened: dict[str, Bot] = {}
     missing = []
     for name in names:
         try:
-            opened[name] = open_bot(name)
+            opened[name] = open_bot(name, bearoff=False)
         except MissingReferee as error:
             missing.append(str(error))
     return opened, missing

@@ -6,32 +6,32 @@ import numpy as np
 from numba import njit
 
 from bgai.evaluation.search import Evaluator, one_ply
+from bgai.rules.dice import ROLL_CHANCES, ROLLS
 from bgai.rules.outcome import OUTCOMES, turn_outcomes
 
-ROLLS = np.array([(a, b) for a in range(1, 7) for b in range(1, a + 1)], dtype=np.int8)  # the 21 different rolls
-ROLL_CHANCES = np.where(ROLLS[:, 0] == ROLLS[:, 1], 1 / 36, 2 / 36)
 _AT_ONCE = 512
 
 
-def lambda_returns(next_outcomes: np.ndarray, over: np.ndarray, lam: float) -> np.ndarray:
+def lambda_returns(next_outcomes: np.ndarray, over: np.ndarray, explored: np.ndarray, lam: float) -> np.ndarray:
     """Targets of positions that come game after game, ply after ply (Sutton 1988, forward view).
 
-    next_outcomes [M, 6] float32: after the play, seen by the next player, exact where over [M] bool. The return
-    of a position is, turned to its own player, the exact outcome when its play ended the game, else
-    (1 - λ) x the next position's estimate + λ x the next position's return. -> [M, 6] float32.
+    next_outcomes [M, 6] float32: after the best play, seen by the next player, exact where over [M] bool. The return
+    of a position is, turned to its own player, the exact outcome when its play ends the game, else
+    (1 - λ) x the next position's estimate + λ x the next position's return; where explored [M] bool says that
+    another play was made, the estimate alone (Watkins 1989). -> [M, 6] float32.
     """
     targets = np.empty_like(next_outcomes)
-    _returns(next_outcomes, over, np.float32(lam), targets)
+    _returns(next_outcomes, over | explored, np.float32(lam), targets)
     return targets
 
 
 @njit(cache=True, nogil=True)
-def _returns(next_outcomes, over, lam, targets):
+def _returns(next_outcomes, cut, lam, targets):
     half = OUTCOMES // 2
     for i in range(next_outcomes.shape[0] - 1, -1, -1):
         for k in range(OUTCOMES):
             later = next_outcomes[i, k]
-            if not over[i]:
+            if not cut[i]:
                 later = (np.float32(1) - lam) * later + lam * targets[i + 1, k]
             targets[i, (k + half) % OUTCOMES] = later
 

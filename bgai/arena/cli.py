@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import itertools
 import json
 import os
@@ -13,10 +14,20 @@ from typing import Any
 
 from tqdm import tqdm
 
-from bgai.arena.duplicate import ArenaError, MatchResult, check_games_and_seed, play_match
+from bgai.arena.duplicate import ArenaError, check_games_and_seed, play_match
+from bgai.arena.sessions import Session, play_session
 from bgai.arena.stats import check_sprt_bounds
-from bgai.arena.table import Pairing, cross_table, distinct_labels, match_data, match_lines
+from bgai.arena.table import (
+    Pairing,
+    cross_table,
+    distinct_labels,
+    match_data,
+    match_lines,
+    session_data,
+    session_lines,
+)
 from bgai.bots import Bot, open_bot
+from bgai.evaluation.cube import MOST_AWAY
 from bgai.files import write_atomically
 
 DEFAULT_GAMES = 10_000
@@ -32,7 +43,8 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
             "Every pair of the named bots plays cubeless money games, two by two with the same dice and "
             "changed seats. "
             "Scores are points per game of the first bot with the 95% interval over pairs; "
-            "a game counts 1, a gammon 2, a backgammon 3."
+            "a game counts 1, a gammon 2, a backgammon 3. With --money they play with the doubling cube, with "
+            "--match whole matches, with cube and Crawford rule; bots that know no cube never double and always take."
         ),
         epilog="Example: bgai arena strong normal random --games 2000",
     )
@@ -40,7 +52,8 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
         "bots",
         metavar="BOT",
         nargs="+",
-        help="beginner, normal, strong, a bot file, a run folder, random, pubeval, gnubg:PLIES or bgsage:PLIES",
+        help="beginner, normal, strong, a bot file or a run folder, with @2 or @3 behind it to look ahead; random, "
+        "pubeval, gnubg:PLIES or bgsage:PLIES",
     )
     parser.add_argument(
         "--games",
@@ -49,6 +62,10 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
         metavar="N",
         help="games of each match, even (default %(default)s)",
     )
+    parser.add_argument("--money", action="store_true", help="money games with the cube")
+    parser.add_argument("--jacoby", action="store_true", help="with --money: gammons count only with a turned cube")
+    parser.add_argument("--match", type=int, metavar="POINTS", help="matches to so many points, 1 to 25")
+    parser.add_argument("--cubeless", action="store_true", help="with --match: without the cube")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the dice (default %(default)s)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write everything to this file")
     parser.add_argument(
@@ -76,18 +93,19 @@ def _run(args: argparse.Namespace) -> int:
     _check(args)
     bots = [open_bot(text) for text in args.bots]
     labels = distinct_labels([bot.name for bot in bots])
-    results: dict[Pairing, MatchResult] = {}
+    results: dict[Pairing, Any] = {}
     interrupted = False
+    session = _session(args)
     try:
-        _play_all(bots, labels, args, results)
+        _play_all(bots, labels, args, session, results)
     except KeyboardInterrupt:
         interrupted = True
         print("interrupted; what was played so far:" if results else "interrupted", file=sys.stderr)
     if args.json is not None:  # first: printing may fail, and the games must not be lost
-        data = _data(bots, labels, args, results, interrupted)
+        data = _data(bots, labels, args, session, results, interrupted)
         write_atomically(args.json, (json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n").encode())
     if results:
-        _print(labels, args, results)
+        _print(labels, args, session, results)
     return INTERRUPTED if interrupted else 0
 
 
@@ -96,7 +114,10 @@ def _check(args: argparse.Namespace) -> None:
     if len(args.bots) < 2:
         raise ArenaError("the arena needs at least two bots; a bot may be named twice to play itself")
     check_games_and_seed(args.games, args.seed)
+    session = _session(args)
     if args.sprt is not None:
+        if session is not None:
+            raise ArenaError("--sprt is for cubeless games, not for --money or --match")
         check_sprt_bounds(*args.sprt)
     if args.json is not None:
         folder = args.json.resolve().parent
@@ -108,18 +129,40 @@ def _check(args: argparse.Namespace) -> None:
             raise ArenaError(f"--json {args.json}: the folder {folder} cannot be written to")
 
 
+def _session(args: argparse.Namespace) -> Session | None:
+    """What is played when it is not cubeless games. Raises ArenaError for options that do not go together."""
+    if args.match is not None:
+        if args.money:
+            raise ArenaError("--money and --match do not go together")
+        if args.match < 1:
+            raise ArenaError(f"--match wants 1 to {MOST_AWAY} points, not {args.match}")
+        return Session(length=args.match, jacoby=args.jacoby, cube=not args.cubeless)
+    if args.cubeless:
+        raise ArenaError("--cubeless goes with --match; single games are cubeless without --money")
+    if args.jacoby and not args.money:
+        raise ArenaError("--jacoby goes with --money")
+    return Session(jacoby=args.jacoby) if args.money else None
+
+
 def _play_all(
-    bots: list[Bot], labels: list[str], args: argparse.Namespace, results: dict[Pairing, MatchResult]
+    bots: list[Bot],
+    labels: list[str],
+    args: argparse.Namespace,
+    session: Session | None,
+    results: dict[Pairing, Any],
 ) -> None:
     """Fill `results` match by match after every batch: when Ctrl-C comes they hold what was played."""
     for a, b in itertools.combinations(range(len(bots)), 2):
         with tqdm(total=args.games, desc=f"{labels[a]} - {labels[b]}", unit=" games", leave=False) as bar:
 
-            def note(result: MatchResult, pairing: Pairing = (a, b), bar: tqdm = bar) -> None:
+            def note(result: Any, pairing: Pairing = (a, b), bar: tqdm = bar) -> None:
                 results[pairing] = result
                 bar.set_postfix_str(str(result.score), refresh=False)
                 bar.update(result.games - bar.n)
 
+            if session is not None:
+                play_session(bots[a], bots[b], args.games, args.seed, session, note)
+                continue
             # open_bot's bots choose among bgai's own afterstates, so their plays need no second check.
             play_match(
                 bots[a],
@@ -132,7 +175,11 @@ def _play_all(
             )
 
 
-def _print(labels: list[str], args: argparse.Namespace, results: dict[Pairing, MatchResult]) -> None:
+def _print(labels: list[str], args: argparse.Namespace, session: Session | None, results: dict[Pairing, Any]) -> None:
+    if session is not None:
+        for line in session_lines(labels, results):
+            print(line)
+        return
     for line in match_lines(labels, results, args.sprt):
         print(line)
     print()
@@ -144,20 +191,25 @@ def _data(
     bots: list[Bot],
     labels: list[str],
     args: argparse.Namespace,
-    results: dict[Pairing, MatchResult],
+    session: Session | None,
+    results: dict[Pairing, Any],
     interrupted: bool,
 ) -> dict[str, Any]:
     return {
         "bgai": _version(),
         "seed": args.seed,
         "games": args.games,
+        "session": None if session is None else dataclasses.asdict(session),
         "sprt": None if args.sprt is None else {"low": args.sprt[0], "high": args.sprt[1]},
         "interrupted": interrupted,
         "bots": [
             {"label": label, "bot": text, "name": bot.name, "description": bot.description}
             for label, text, bot in zip(labels, args.bots, bots, strict=True)
         ],
-        "matches": [match_data(labels, pairing, result) for pairing, result in results.items()],
+        "matches": [
+            (match_data if session is None else session_data)(labels, pairing, result)
+            for pairing, result in results.items()
+        ],
     }
 
 

@@ -68,7 +68,8 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
         "bots",
         metavar="BOT",
         nargs="+",
-        help="beginner, normal, strong, a bot file, a run folder, random, pubeval, gnubg:PLIES or bgsage:PLIES",
+        help="beginner, normal, strong, a bot file or a run folder, with @2 or @3 behind it to look ahead; random, "
+        "pubeval, gnubg:PLIES or bgsage:PLIES",
     )
     parser.add_argument(
         "--referee",
@@ -126,7 +127,8 @@ def _rate_own_games(bots: list[Bot], labels: list[str], args: argparse.Namespace
     results = []
     for bot, label in zip(bots, labels, strict=True):
         began = time.monotonic()
-        decisions = own_decisions(bot, count, args.seed or 0)
+        with tqdm(desc=f"games of {label}", unit=" rolls", leave=False) as bar:
+            decisions = own_decisions(bot, count, args.seed or 0, progress=bar.update)
         with tqdm(total=len(decisions.games), desc=label, unit=" decisions", leave=False) as bar:
             lost = errors(bot, judge, decisions, progress=bar.update)
         none = np.zeros(len(lost), dtype=bool)

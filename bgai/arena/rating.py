@@ -50,12 +50,14 @@ def played_decisions(
     *,
     first_ply: int = 0,
     most_plies: int = MAX_PLIES,
+    progress: Callable[[int], object] | None = None,
 ) -> Decisions:
     """Every decision of games in lockstep, for at most `most_plies` rolls, ply after ply.
 
     seats [G, 2] name the player of each game who rolls first and the other one, starts [G, 26] int8 are the boards
     before the first roll, games [G] int64 the numbers that pick the dice. `first_ply` 0 makes the first roll an
-    opening roll, which is never a double. Raises ArenaError for a game without end.
+    opening roll, which is never a double. `progress` gets the number of rolls after each ply. Raises ArenaError for
+    a game without end.
     """
     live = np.arange(len(games))
     boards = starts
@@ -70,6 +72,8 @@ def played_decisions(
             rows = np.flatnonzero(to_roll == number)
             if len(rows):
                 after[rows] = player.choose_boards(boards[rows], dice[rows])
+        if progress is not None:
+            progress(len(boards))
         going = points_lost_many(after) == 0
         live, boards = live[going], after[going]
         if len(live) == 0:
@@ -80,14 +84,15 @@ def played_decisions(
     return Decisions(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
 
-def own_decisions(bot: Bot, count: int, seed: int) -> Decisions:
+def own_decisions(bot: Bot, count: int, seed: int, *, progress: Callable[[int], object] | None = None) -> Decisions:
     """`count` decisions at random from all that the bot meets in games against itself, eight a game on average
-    (fewer decisions when the games do not hold so many). Raises ArenaError."""
+    (fewer decisions when the games do not hold so many). `progress` as in `played_decisions`. Raises ArenaError."""
     if count < 1:
         raise ArenaError(f"a rating needs at least one decision, not {count}")
     games = np.arange(-(-count // DECISIONS_PER_GAME), dtype=np.int64)
     starts = np.repeat(start_board()[None], len(games), axis=0)
-    met = played_decisions([bot], np.zeros((len(games), 2), dtype=np.int64), starts, games, seed)
+    seats = np.zeros((len(games), 2), dtype=np.int64)
+    met = played_decisions([bot], seats, starts, games, seed, progress=progress)
     order = np.random.default_rng(seed).permutation(len(met.games))[:count]
     return met.take(np.sort(order))
 
@@ -105,12 +110,12 @@ def errors(
     `progress` is called after every decision.
     """
     rows, starts = candidates(decisions.boards, decisions.dice)
-    choice = indices(rows, starts, bot.choose_boards(decisions.boards, decisions.dice))
-    lost = np.empty(len(choice))
-    for i in range(len(choice)):
+    lost = np.empty(len(decisions.boards))
+    for i in range(len(lost)):  # one after the other: bots that look ahead take as long as judges do
         here = slice(starts[i], starts[i + 1])
+        chosen = bot.choose_boards(decisions.boards[i : i + 1], decisions.dice[i : i + 1])
         wanted = np.zeros(starts[i + 1] - starts[i], dtype=bool)
-        wanted[choice[i] - starts[i]] = True
+        wanted[indices(rows[here], starts[i : i + 2] - starts[i], chosen)] = True
         values, _ = judge_one(judge, decisions.boards[i], decisions.dice[i], rows[here], wanted, margin)
         lost[i] = values.max() - values[wanted][0]
         if progress is not None:

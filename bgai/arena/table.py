@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bgai.arena.duplicate import MatchResult
+from bgai.arena.sessions import CAP, SessionResult
 from bgai.arena.stats import CONFIDENCE, Score
 
 Pairing = tuple[int, int]
@@ -50,6 +51,48 @@ def match_lines(
     for line, note in zip(aligned(rows, left=(0,)), notes, strict=True):
         lines += [line, f"  {note}"] if note else [line]
     return lines
+
+
+def session_lines(labels: Sequence[str], results: dict[Pairing, SessionResult]) -> list[str]:
+    """One line a pairing with what was scored by money games or matches."""
+    first = next(iter(results.values())).session
+    money = first.length == 0
+    header = ["matches to " + str(first.length) if first.length else "money games"]
+    header += ["points per game, 95%", f"none above {CAP}", "won", "lost", "mean cube"] if money else ["won, 95%"]
+    rows = [[*header, "games" if money else "matches", "a second"]]
+    for (a, b), result in results.items():
+        row = [f"{labels[a]} - {labels[b]}"]
+        if money:
+            won, lost = int((result.points > 0).sum()), int((result.points < 0).sum())
+            row += [str(result.score), str(result.capped), f"{won:,}", f"{lost:,}", f"{result.cubes.mean():.2f}"]
+        else:
+            row.append(share_text(result.score))
+        rows.append([*row, f"{result.games:,}", f"{result.games / max(result.seconds, 1e-9):.3g}"])
+    return aligned(rows, left=(0,))
+
+
+def share_text(score: Score) -> str:
+    """A share of matches in per cent."""
+    width = "?" if math.isinf(score.half_width) else f"{100 * score.half_width:.1f}"
+    return f"{100 * score.mean:.1f} ± {width} %"
+
+
+def session_data(labels: Sequence[str], pairing: Pairing, result: SessionResult) -> dict[str, Any]:
+    """A pairing of money games or matches for JSON."""
+    a, b = pairing
+    scores = {"score": result.score} | ({} if result.session.length else {"capped": result.capped})
+    return {
+        "a": labels[a],
+        "b": labels[b],
+        "games": result.games,
+        "seconds": round(result.seconds, 3),
+        **{
+            name: {"mean": score.mean, "interval": None if math.isinf(score.half_width) else score.half_width}
+            for name, score in scores.items()
+        },
+        "points": result.points.tolist(),
+        "cubes": result.cubes.tolist(),
+    }
 
 
 def cross_table(labels: Sequence[str], results: dict[Pairing, MatchResult]) -> list[str]:

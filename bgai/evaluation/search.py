@@ -55,7 +55,8 @@ def set_certain(boards, outcomes):
 
 
 @njit(cache=True, nogil=True)
-def _equity(outcomes, i):
+def equity_of(outcomes, i):
+    """Cubeless money equity of row i of chances [N, 6]."""
     return (
         (outcomes[i, 0] - outcomes[i, 3])
         + 2 * (outcomes[i, 1] - outcomes[i, 4])
@@ -68,19 +69,19 @@ def equities(outcomes):
     """Cubeless money equity of chances [N, 6] -> [N] float64."""
     values = np.empty(outcomes.shape[0], dtype=np.float64)
     for i in range(outcomes.shape[0]):
-        values[i] = _equity(outcomes, i)
+        values[i] = equity_of(outcomes, i)
     return values
 
 
 @njit(cache=True, nogil=True)
-def _lowest(outcomes, starts):
+def best_rows(outcomes, starts):
     """Row of the lowest equity in every game; of equals the first."""
     best = np.empty(starts.shape[0] - 1, dtype=np.int64)
     for game in range(starts.shape[0] - 1):
         best[game] = starts[game]
-        lowest = _equity(outcomes, starts[game])
+        lowest = equity_of(outcomes, starts[game])
         for row in range(starts[game] + 1, starts[game + 1]):
-            value = _equity(outcomes, row)
+            value = equity_of(outcomes, row)
             if value < lowest:
                 lowest = value
                 best[game] = row
@@ -103,6 +104,6 @@ def one_ply(evaluate: Evaluator, boards: np.ndarray, dice: np.ndarray, out: np.n
     `out` is a workspace for `trusted_afterstates`.
     """
     rows, starts, outcomes = value_afterstates(evaluate, boards, dice, out)
-    best = _lowest(outcomes, starts)
+    best = best_rows(outcomes, starts)
     chosen = rows[best]
     return Choice(chosen, outcomes[best], points_lost_many(chosen))

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from bgai.bots import LEVELS, Bot, UnknownBot, ValueBot, open_bot
+from bgai.bots import LEVELS, Bot, UnknownBot, ValueBot, open_bot, split_plies
 from bgai.frontends import saved
 from bgai.frontends.drawing import ASCII, WIDTH, Style, draw, style_for
 from bgai.frontends.saved import DamagedSave, Game, Session
@@ -149,7 +149,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     opponent = parser.add_mutually_exclusive_group()
     opponent.add_argument("--level", choices=LEVELS, help=f"how well the bot plays (default: {DEFAULT_BOT})")
     opponent.add_argument(
-        "--bot", metavar="BOT", help="any other bot: a bot file, a run folder, random, pubeval, ..."
+        "--bot", metavar="BOT", help="any other bot: strong@2, a bot file, a run folder, random, pubeval, ..."
     )
     parser.add_argument("--seed", type=_seed, metavar="S", help="seed of the dice (default: drawn for each game)")
     parser.add_argument("--ascii", action="store_true", help="draw the board with plain letters")
@@ -503,7 +503,11 @@ def _open(bot: str) -> Bot:
 
 def _lasting(bot: str) -> str:
     """The text of a bot as it can be opened from any folder."""
-    return str(Path(bot).resolve()) if bot not in LEVELS and Path(bot).exists() else bot
+    with contextlib.suppress(UnknownBot):
+        name, plies = split_plies(bot)
+        if name not in LEVELS and Path(name).exists():
+            return str(Path(name).resolve()) + (f"@{plies}" if plies > 1 else "")
+    return bot
 
 
 def _ask(prompt: str) -> str:

@@ -8,6 +8,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, uint64
 
+ROLLS = np.array([(a, b) for a in range(1, 7) for b in range(1, a + 1)], dtype=np.int8)  # the 21 different rolls
+ROLL_CHANCES = np.where(ROLLS[:, 0] == ROLLS[:, 1], 1 / 36, 2 / 36)
+
 
 @njit(cache=True, nogil=True, inline="always")
 def _mix(x):

@@ -1,0 +1,187 @@
+"""One cube decision, worked out and explained. The numbers come from bgai.evaluation.cube and .cubeful."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from bgai.evaluation.cube import CENTRE, MINE, MOST_AWAY, THEIRS, Stakes, live_points, position_efficiency
+from bgai.evaluation.cubeful import looked_ahead, roll_outcomes, static_values
+from bgai.evaluation.match_equity import match_equity
+from bgai.evaluation.search import Evaluator, best_rows, value_afterstates
+from bgai.rules.dice import ROLL_CHANCES, ROLLS
+from bgai.rules.match import Match
+from bgai.rules.outcome import Outcomes, points_lost_many
+
+Action = Literal["no double", "double, take", "double, pass", "double, beaver", "too good", "no cube"]
+
+
+@dataclass(frozen=True)
+class CubeDecision:
+    """What the player on roll should do with the cube before he rolls, and the other one when he doubles.
+
+    Equities are his, cubeful, per unit of the present cube: in money play points; in a match winning chances put on
+    the same scale, 1 being the game won and -1 the game lost at the present cube. Where he may not double, the last
+    two are None.
+    """
+
+    action: Action
+    why: str
+    """A sentence."""
+    no_double: float
+    double_take: float | None
+    double_pass: float | None
+    match_chances: tuple[float, float, float] | None
+    """Chances to win the match without a double, after double and take, after double and pass; None for money, and
+    where he may not double."""
+    outcomes: Outcomes
+    """His chances in this game, without the cube."""
+    take_point: float | None
+    """Chance to win the game that the doubled player needs to take here, his gammons and the doubler's counted."""
+    market_losers: float | None
+    """Share of the exchanges (his roll and the answer) after which a double that would be taken now is passed."""
+    plies: int
+
+    @property
+    def doubles(self) -> bool:
+        """Whether the player on roll should double."""
+        return self.action.startswith("double")
+
+    @property
+    def takes(self) -> bool:
+        """Whether the other player should take a double."""
+        return self.double_take is not None and self.double_pass is not None and self.double_take <= self.double_pass
+
+    @property
+    def beavers(self) -> bool:
+        """Whether the other player should beaver, where that is played: the doubler is the underdog after it."""
+        return self.double_take is not None and self.double_take < 0
+
+
+def stakes_of(match: Match) -> Stakes:
+    """What a match is played for at this moment, seen by the player on roll. Of more than 25 points still to be made
+    no more than 25 are counted."""
+    away = [min(match.length - points, MOST_AWAY) if match.length else 0 for points in match.score]
+    owner = CENTRE if match.cube_owner is None else MINE if match.cube_owner == match.turn else THEIRS
+    return Stakes(
+        np.array([away[match.turn]]),
+        np.array([away[1 - match.turn]]),
+        np.array([match.cube]),
+        np.array([owner]),
+        np.array([match.crawford]),
+        np.array([match.jacoby]),
+    )
+
+
+def decide(evaluate: Evaluator, match: Match, plies: int = 1) -> CubeDecision:
+    """The cube decision of the player on roll, before he rolls or after he has doubled; `plies` 1 takes the network's
+    word for the position, 2 looks at all rolls and the best plays. Raises ValueError when no such decision is due."""
+    if match.decision not in ("roll", "take"):
+        raise ValueError(f"there is no cube decision to make: decision is {match.decision!r}")
+    boards, stakes = match.position.board[None], stakes_of(match)
+    outcomes = roll_outcomes(evaluate, boards)
+    values = (looked_ahead(evaluate, boards, stakes) if plies > 1 else static_values(outcomes, boards, stakes))[0]
+    if 2 * match.cube > match.max_cube:
+        values[1:] = np.nan
+    may = not np.isnan(values[2])
+    equities = per_cube(values, stakes)
+    action = _action(values, equities, match.beavers)
+    return CubeDecision(
+        action=action,
+        why=_why(action, equities, match),
+        no_double=float(equities[0]),
+        double_take=float(equities[1]) if may else None,
+        double_pass=float(equities[2]) if may else None,
+        match_chances=(float(values[0]), float(values[1]), float(values[2])) if match.length and may else None,
+        outcomes=Outcomes(*outcomes[0].tolist()),
+        take_point=_take_point(outcomes, boards, stakes) if may else None,
+        market_losers=market_losers(evaluate, boards, stakes) if may else None,
+        plies=2 if plies > 1 else 1,
+    )
+
+
+def market_losers(evaluate: Evaluator, boards: np.ndarray, stakes: Stakes) -> float:
+    """Share of the exchanges after which the player on roll in the one board [1, 26] could cash: his roll and the
+    other's, each played as well as the cube is worth."""
+    after, outcomes = _best_of_all_rolls(evaluate, boards, stakes)
+    going = points_lost_many(after) == 0
+    lost = float(ROLL_CHANCES[~going].sum())  # he has won: the market is gone
+    if going.any():
+        answers, outcomes = _best_of_all_rolls(evaluate, after[going], stakes.turned())
+        each = stakes.take(np.zeros(len(answers), dtype=np.int64))
+        values = static_values(outcomes, answers, each)
+        with np.errstate(invalid="ignore"):
+            passed = (values[:, 1] > values[:, 2]) & (points_lost_many(answers) == 0)
+        lost += float(ROLL_CHANCES[going] @ (passed.reshape(-1, len(ROLLS)) @ ROLL_CHANCES))
+    return lost
+
+
+def _best_of_all_rolls(evaluate: Evaluator, boards: np.ndarray, stakes: Stakes) -> tuple[np.ndarray, np.ndarray]:
+    """The best boards after each roll of each board [B, 26], and the chances there of the player who rolls next."""
+    rows, starts, outcomes = value_afterstates(
+        evaluate, np.repeat(boards, len(ROLLS), axis=0), np.tile(ROLLS, (len(boards), 1))
+    )
+    best = best_rows(outcomes, starts)
+    return rows[best], outcomes[best]
+
+
+def per_cube(values: np.ndarray, stakes: Stakes) -> np.ndarray:
+    """Values of one game [k], stakes [1], on the scale of the present cube: match chances so that the game won is 1
+    and lost -1; money values as they are."""
+    if stakes.my_away[0] == 0:
+        return values
+    won, lost = (float(_ended(stakes, winner)) for winner in (1, -1))
+    return (values - (won + lost) / 2) / ((won - lost) / 2)
+
+
+def _ended(stakes: Stakes, winner: int) -> float:
+    """Chance to win the match for the player on roll when this game ends with a single win of his (1) or of the
+    other (-1)."""
+    table = match_equity()
+    mine = int(stakes.my_away[0] - (stakes.cube[0] if winner == 1 else 0))
+    theirs = int(stakes.their_away[0] - (stakes.cube[0] if winner == -1 else 0))
+    if mine <= 0 or theirs <= 0:
+        return float(mine <= 0)
+    if stakes.my_away[0] == 1 or stakes.their_away[0] == 1:
+        return 1 - float(table.post[theirs]) if mine == 1 else float(table.post[mine])
+    return float(table.pre[mine, theirs])
+
+
+def _take_point(outcomes: np.ndarray, boards: np.ndarray, stakes: Stakes) -> float:
+    table = match_equity()
+    return 1 - float(live_points(outcomes, position_efficiency(boards), stakes, table.pre, table.post)[0, 1])
+
+
+def _action(values: np.ndarray, equities: np.ndarray, beavers: bool) -> Action:
+    if np.isnan(values[2]):
+        return "no cube"
+    if values[1] > values[2]:
+        return "too good" if values[0] > values[2] else "double, pass"
+    if values[1] > values[0]:
+        return "double, beaver" if beavers and equities[1] < 0 else "double, take"
+    return "no double"
+
+
+def _why(action: Action, equities: np.ndarray, match: Match) -> str:
+    no_double, take, passed = (float(value) for value in equities)
+    if action == "no cube":
+        if match.crawford:
+            return "this is the Crawford game: nobody doubles"
+        if match.cube_owner == 1 - match.turn:
+            return "the other player owns the cube"
+        if match.cube_dead:
+            return "the cube is dead: it wins the match as it stands"
+        return "the cube may not go higher"
+    if action == "too good":
+        return f"too good: playing on for a gammon is worth {no_double:+.3f}, a pass only {passed:+.3f}"
+    if action == "double, pass":
+        return f"a take would cost the other {take - passed:.3f} more than to pass"
+    if action == "double, take":
+        return f"doubling gains {take - no_double:.3f}; a pass would give {passed - take:.3f} away"
+    if action == "double, beaver":
+        return f"doubling loses less than rolling on, but the other is the favourite: {take:+.3f}"
+    if take < 0:
+        return f"doubling would cost {no_double - take:.3f}, and where beavers are played it is a beaver"
+    return f"doubling would cost {no_double - min(take, passed):.3f}"

@@ -1,0 +1,96 @@
+"""Plays and cube actions with the cube on it: outcomes of a network -> cube values -> decisions.
+
+The way of a datum is that of bgai.evaluation.search with one more hop: boards -> afterstates -> outcomes -> value
+with the cube -> best of each game. Knows no networks, only functions, and no file but the match equity table.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from bgai.evaluation.cube import (
+    Stakes,
+    after_pass,
+    best_values,
+    cube_values,
+    position_efficiency,
+)
+from bgai.evaluation.match_equity import match_equity
+from bgai.evaluation.search import Choice, Evaluator, set_certain, value_afterstates
+from bgai.rules.dice import ROLL_CHANCES, ROLLS
+from bgai.rules.outcome import points_lost_many
+
+
+def roll_outcomes(evaluate: Evaluator, boards: np.ndarray) -> np.ndarray:
+    """Chances [N, 6] of the player on roll in unrelated boards [N, 26], with what the rules make certain."""
+    outcomes = evaluate(boards, boards, np.arange(len(boards) + 1))
+    set_certain(boards, outcomes)
+    return outcomes
+
+
+def static_values(outcomes: np.ndarray, boards: np.ndarray, stakes: Stakes) -> np.ndarray:
+    """No double, double and take, double and pass for the player on roll in boards [N, 26] -> [N, 3]; see
+    bgai.evaluation.cube."""
+    table = match_equity()
+    return cube_values(outcomes, position_efficiency(boards), stakes, table.pre, table.post)
+
+
+def play_values(rows: np.ndarray, outcomes: np.ndarray, stakes: Stakes) -> np.ndarray:
+    """What afterstates rows [N, 26] are worth to the player who made them -> [N]: the opponent, whose chances are
+    `outcomes`, rolls next and handles the cube best. `stakes` as the player who made them sees them."""
+    theirs = best_values(static_values(outcomes, rows, stakes.turned()))
+    return after_pass(theirs, stakes)
+
+
+def cubeful_ply(evaluate: Evaluator, boards: np.ndarray, dice: np.ndarray, stakes: Stakes) -> Choice:
+    """The best play of every board with the cube and the score counted: boards [B, 26] seen by the mover, dice
+    [B, 2], stakes of the B games."""
+    rows, starts, outcomes = value_afterstates(evaluate, boards, dice)
+    each = stakes.take(np.repeat(np.arange(len(boards)), np.diff(starts)))
+    best = _highest(play_values(rows, outcomes, each), starts)
+    chosen = rows[best]
+    return Choice(chosen, outcomes[best], points_lost_many(chosen))
+
+
+def looked_ahead(evaluate: Evaluator, boards: np.ndarray, stakes: Stakes) -> np.ndarray:
+    """As `static_values`, one roll deeper -> [B, 3]: the mean over all rolls of the best play with the cube where it
+    is, and with a doubled cube at the opponent's side. What a pass gives is certain."""
+    count = len(boards)
+    rows, starts, outcomes = value_afterstates(
+        evaluate, np.repeat(boards, len(ROLLS), axis=0), np.tile(ROLLS, (count, 1))
+    )
+    owner = np.repeat(np.arange(count * len(ROLLS)), np.diff(starts)) // len(ROLLS)
+    values = static_values(np.full((count, 6), 1 / 6, dtype=np.float32), boards, stakes)  # for pass, and who may
+    may = ~np.isnan(values[:, 2])
+    # A doubled cube is a cube for which one point counts two.
+    for column, seen, factor in ((0, stakes, 1.0), (1, stakes.doubled(), 2.0)):
+        found = play_values(rows, outcomes, seen.take(owner))
+        best = found[_highest(found, starts)].reshape(count, len(ROLLS))
+        mean = best @ ROLL_CHANCES
+        values[:, column] = np.where(stakes.my_away > 0, mean, factor * mean)
+    values[~may, 1] = np.nan
+    return values
+
+
+def wants_double(values: np.ndarray) -> np.ndarray:
+    """Where doubling is at least as good as rolling on: cube values [N, 3] -> [N] bool."""
+    with np.errstate(invalid="ignore"):
+        return np.fmin(values[:, 1], values[:, 2]) > values[:, 0]
+
+
+def wants_take(values: np.ndarray) -> np.ndarray:
+    """Where the other player should take a double: cube values [N, 3] of the doubler -> [N] bool."""
+    return values[:, 1] <= values[:, 2]
+
+
+@njit(cache=True, nogil=True)
+def _highest(values, starts):
+    """Row of the highest value in every game; of equals the first."""
+    best = np.empty(starts.shape[0] - 1, dtype=np.int64)
+    for game in range(starts.shape[0] - 1):
+        best[game] = starts[game]
+        for row in range(starts[game] + 1, starts[game + 1]):
+            if values[row] > values[best[game]]:
+                best[game] = row
+    return best

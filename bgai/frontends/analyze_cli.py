@@ -1,0 +1,339 @@
+"""`bgai analyze`: plays and cube actions of a position ranked, or a whole match with its errors, luck and PR."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+import bgai.bots
+from bgai.arena.analysis import MARKS, Analysis, Choice, RankedPlay, Summary, analyze_record, rank_plays
+from bgai.arena.table import aligned
+from bgai.bots import ValueBot
+from bgai.evaluation.cube_decision import CubeDecision
+from bgai.files import write_atomically
+from bgai.frontends.match_text import cube_text, due_text, kind_text, score_text
+from bgai.frontends.notation_cli import is_file
+from bgai.frontends.svg import draw_svg
+from bgai.notation.ids import format_id, parse_id
+from bgai.notation.matchfiles import read_file
+from bgai.rules.match import Match
+
+SHOWN_PLAYS = 10
+MOST_DIAGRAMS = 60  # in one HTML report, the largest errors first
+
+
+def add_parser(subparsers: Any) -> argparse.ArgumentParser:
+    """Add the command `analyze` to the parsers of `bgai`."""
+    parser: argparse.ArgumentParser = subparsers.add_parser(
+        "analyze",
+        help="rank plays and cube actions, find the errors of a match",
+        description=(
+            "For an identifier: the best plays, or the cube decision. For a .mat or .sgf file: every error of both "
+            "players, their PR (500 times the mean error per decision) and their luck. Equities are cubeful, at the "
+            "score, per unit of the cube."
+        ),
+        epilog="Example: bgai analyze match.mat --depth 2 --html report.html",
+    )
+    parser.add_argument("text", metavar="ID|FILE", help="XGID, gnubg ID, FIBS board, JSON, or a match file")
+    parser.add_argument("--bot", default="strong", help="who analyzes (default %(default)s)")
+    parser.add_argument("--depth", type=int, choices=(1, 2, 3), default=2, help="plies (default %(default)s)")
+    parser.add_argument("--all", action="store_true", help="of a match: list every choice, not errors alone")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write everything as JSON")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="of a match: a report with diagrams")
+    parser.set_defaults(run_command=run)
+    return parser
+
+
+def run(args: argparse.Namespace) -> int:
+    """Analyze and print. Raises ValueError and OSError with one sentence."""
+    if args.bot.rpartition("@")[0]:
+        raise ValueError(f"--depth says how deep to look: give --bot {args.bot.rpartition('@')[0]} and --depth")
+    if is_file(args.text):
+        return _analyze_file(args)
+    if args.html:
+        raise ValueError("--html is for match files; bgai show ID --svg FILE draws a position")
+    match = parse_id(args.text)
+    bot = _open(args)
+    print(f"{kind_text(match)}; {score_text(match)}; {cube_text(match)}")
+    print(f"{due_text(match)}; {bot.name}")
+    if match.decision == "play":
+        ranked = rank_plays(bot, match)
+        lines = play_lines(ranked)
+        data: dict[str, Any] = {"plays": [_play_data(each) for each in ranked]}
+    else:
+        cube = bot.cube(match)
+        lines, data = cube_lines(cube), {"cube": _cube_data(cube)}
+    for line in lines:
+        print(line)
+    if args.json:
+        _write_json(args.json, {"id": format_id(match, "gnubg"), "bot": bot.name, **data})
+    return 0
+
+
+def _open(args: argparse.Namespace) -> ValueBot:
+    return bgai.bots.load(f"{args.bot}@{args.depth}")
+
+
+def _analyze_file(args: argparse.Namespace) -> int:
+    record = read_file(args.text)
+    bot = _open(args)
+    with tqdm(total=sum(len(game.actions) for game in record.games), unit=" actions", leave=False) as bar:
+        analysis = analyze_record(bot, record, progress=bar.update)
+    if args.json:  # first: printing may fail
+        _write_json(args.json, analysis_data(analysis))
+    if args.html:
+        write_atomically(args.html, html_report(analysis, Path(args.text).name).encode())
+    for line in report_lines(analysis, everything=args.all):
+        print(line)
+    if args.html:
+        print(f"{args.html} shows the errors with diagrams", file=sys.stderr)
+    return 0
+
+
+def _write_json(path: Path, data: dict[str, Any]) -> None:
+    write_atomically(path, (json.dumps(data, ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode())
+
+
+def play_lines(ranked: list[RankedPlay], most: int = SHOWN_PLAYS) -> list[str]:
+    """The best plays with equity, what they lose, and the mover's chances."""
+    rows = [["", "play", "equity", "loses", "win", "gammon", "backgammon", "lose g", "lose bg"]]
+    for number, each in enumerate(ranked[:most], start=1):
+        behind = ranked[0].equity - each.equity
+        rows.append(
+            [
+                f"{number}.",
+                str(each.play) or "no legal play",
+                f"{each.equity:+.4f}",
+                f"{behind:.4f}" if behind else "",
+            ]
+            + [f"{100 * chance:.2f} %" for chance in each.outcomes.cumulative]
+        )
+    lines = aligned(rows, left=(0, 1))
+    left = len(ranked) - most
+    return lines + ([f"and {left} more"] if left > 0 else [])
+
+
+def cube_lines(cube: CubeDecision) -> list[str]:
+    """A cube decision in words and numbers."""
+    rows = [["", "equity"] + ["wins the match"] * (cube.match_chances is not None)]
+    names = ("no double", "double, take", "double, pass")
+    for k, (name, value) in enumerate(zip(names, (cube.no_double, cube.double_take, cube.double_pass), strict=True)):
+        if value is not None:
+            chance = [f"{100 * cube.match_chances[k]:.2f} %"] if cube.match_chances is not None else []
+            rows.append([name, f"{value:+.4f}", *chance])
+    lines = aligned(rows, left=(0,))
+    win, gammon, backgammon, lose_gammon, lose_backgammon = cube.outcomes.cumulative
+    lines += [
+        "",
+        f"{cube.action}: {cube.why}",
+        f"wins {100 * win:.1f} % (gammons {100 * gammon:.1f}, backgammons {100 * backgammon:.1f}), loses "
+        f"{100 * (1 - win):.1f} % ({100 * lose_gammon:.1f}, {100 * lose_backgammon:.1f})",
+    ]
+    if cube.take_point is not None:
+        lines.append(f"the other player takes with {100 * cube.take_point:.1f} % or more")
+    if cube.market_losers is not None:
+        lines.append(f"market losers: {100 * cube.market_losers:.1f} % of the next two rolls")
+    return lines
+
+
+def report_lines(analysis: Analysis, *, everything: bool = False) -> list[str]:
+    """The whole analysis as text: a table of both players, a line a game, and the errors."""
+    record = analysis.record
+    kind = f"{record.length}-point match" if record.length else "money"
+    lines = [f"{record.players[0]} - {record.players[1]}, {kind}, {len(record.games)} games, by {analysis.bot}", ""]
+    lines += summary_lines(analysis)
+    for number, game in enumerate(record.games, start=1):
+        shown = [c for c in analysis.choices if c.game == number and (everything or c.mark)]
+        result = "unfinished" if game.winner is None else f"{record.players[game.winner]} wins {game.points}"
+        prs = ", ".join(
+            f"{name} PR {_pr(analysis.summary(player, number))}" for player, name in enumerate(record.players)
+        )
+        lines += ["", f"Game {number} at {game.score[0]}-{game.score[1]}: {result}; {prs}"]
+        rows = [_choice_row(choice, record.players) for choice in shown]
+        lines += [f"  {line}" for line in aligned(rows, left=(0, 1, 2, 3, 5))] if rows else []
+    return lines
+
+
+def summary_lines(analysis: Analysis) -> list[str]:
+    """PR, errors and luck of both players."""
+    rows = [["", "PR", "decisions", "error", "of plays", "of cube", "luck", *(mark for _, mark in MARKS)]]
+    for player, name in enumerate(analysis.record.players):
+        each = analysis.summary(player)
+        rows.append(
+            [name, _pr(each), f"{each.decisions}", f"{each.error:.3f}", f"{each.play_error:.3f}"]
+            + [f"{each.cube_error:.3f}", f"{each.luck:+.3f}", *(str(count) for count in each.marks)]
+        )
+    return aligned(rows, left=(0,))
+
+
+def _pr(summary: Summary) -> str:
+    return "-" if summary.pr is None else f"{summary.pr:.2f}"
+
+
+def _choice_row(choice: Choice, players: tuple[str, str]) -> list[str]:
+    dice = "{}{}:".format(*choice.before.dice) if choice.before.dice else ""
+    made = f"{dice} {choice.made or 'no legal play'}".strip()
+    better = f"better {choice.best}" if choice.error else ""
+    loss = f"{-choice.error:.3f}" if choice.error else ""
+    return [f"{choice.number})", players[choice.player], choice.mark, made, loss, better]
+
+
+def analysis_data(analysis: Analysis) -> dict[str, Any]:
+    """Everything, for JSON."""
+    record = analysis.record
+    return {
+        "players": list(record.players),
+        "length": record.length,
+        "bot": analysis.bot,
+        "summary": [_summary_data(analysis.summary(player)) for player in (0, 1)],
+        "games": [
+            {
+                "score": list(game.score),
+                "winner": game.winner,
+                "points": game.points,
+                "summary": [_summary_data(analysis.summary(player, number)) for player in (0, 1)],
+                "choices": [_choice_data(c) for c in analysis.choices if c.game == number],
+            }
+            for number, game in enumerate(record.games, start=1)
+        ],
+    }
+
+
+def _summary_data(summary: Summary) -> dict[str, Any]:
+    return {
+        "pr": None if summary.pr is None else round(summary.pr, 3),
+        "decisions": summary.decisions,
+        "error": round(summary.error, 5),
+        "play_error": round(summary.play_error, 5),
+        "cube_error": round(summary.cube_error, 5),
+        "luck": round(summary.luck, 5),
+        "marks": dict(zip((mark for _, mark in MARKS), summary.marks, strict=True)),
+    }
+
+
+def _choice_data(choice: Choice) -> dict[str, Any]:
+    data = {
+        "action": choice.number,
+        "player": choice.player,
+        "kind": choice.kind,
+        "id": format_id(choice.before, "gnubg"),
+        "dice": list(choice.before.dice) if choice.before.dice else None,
+        "made": choice.made,
+        "best": choice.best,
+        "equity": round(choice.equity, 5),
+        "error": round(choice.error, 5),
+        "mark": choice.mark,
+        "counted": choice.counted,
+        "luck": None if choice.luck is None else round(choice.luck, 5),
+    }
+    if choice.ranked:
+        data["plays"] = [_play_data(each) for each in choice.ranked[:SHOWN_PLAYS]]
+    if choice.cube is not None:
+        data["cube"] = _cube_data(choice.cube)
+    return data
+
+
+def _play_data(each: RankedPlay) -> dict[str, Any]:
+    return {
+        "play": str(each.play),
+        "equity": round(each.equity, 5),
+        "outcomes": [round(chance, 5) for chance in each.outcomes],
+    }
+
+
+def _cube_data(cube: CubeDecision) -> dict[str, Any]:
+    return {
+        "action": cube.action,
+        "why": cube.why,
+        "no_double": cube.no_double,
+        "double_take": cube.double_take,
+        "double_pass": cube.double_pass,
+        "match_chances": cube.match_chances,
+        "outcomes": [round(chance, 5) for chance in cube.outcomes],
+        "take_point": cube.take_point,
+        "market_losers": cube.market_losers,
+    }
+
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title><style>
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222 }}
+table {{ border-collapse: collapse; margin: 1rem 0 }} th, td {{ padding: .25rem .7rem; text-align: right }}
+th:first-child, td:first-child, td.text {{ text-align: left }} tr {{ border-bottom: 1px solid #ddd }}
+figure {{ margin: 2rem 0; border-top: 1px solid #ddd; padding-top: 1rem }} svg {{ max-width: 34rem; height: auto }}
+.made {{ font-weight: bold }} code {{ font-size: .85rem; color: #666 }}
+</style></head><body>
+<h1>{title}</h1>
+<p>{subtitle}</p>
+{summary}
+<h2>Games</h2>
+{games}
+<h2>Errors</h2>
+{errors}
+</body></html>
+"""
+
+
+def html_report(analysis: Analysis, name: str) -> str:
+    """A page of its own: both players, the games, and the largest errors in order of play, with diagrams."""
+    record = analysis.record
+    head = ["", "PR", "decisions", "error", "of plays", "of cube", "luck"]
+    rows = []
+    for player, who in enumerate(record.players):
+        each = analysis.summary(player)
+        numbers = [f"{each.error:.3f}", f"{each.play_error:.3f}", f"{each.cube_error:.3f}", f"{each.luck:+.3f}"]
+        rows.append([who, _pr(each), str(each.decisions), *numbers])
+    games = []
+    for number, game in enumerate(record.games, start=1):
+        result = "unfinished" if game.winner is None else f"{record.players[game.winner]} wins {game.points}"
+        prs = [_pr(analysis.summary(player, number)) for player in (0, 1)]
+        games.append([str(number), f"{game.score[0]}-{game.score[1]}", result, *prs])
+    worst = sorted((c for c in analysis.choices if c.mark), key=lambda c: -c.error)[:MOST_DIAGRAMS]
+    shown = [c for c in analysis.choices if any(c is other for other in worst)]
+    kind = f"{record.length}-point match" if record.length else "money"
+    return _PAGE.format(
+        title=escape(f"{record.players[0]} - {record.players[1]}"),
+        subtitle=escape(f"{kind}, {name}; analyzed by bgai's {analysis.bot}. PR is 500 times the mean error."),
+        summary=_html_table(head, rows),
+        games=_html_table(["game", "score", "result", *(f"PR {who}" for who in record.players)], games),
+        errors="\n".join(_figure(choice, record.players) for choice in shown) or "<p>None worth a word.</p>",
+    )
+
+
+def _html_table(head: list[str], rows: list[list[str]]) -> str:
+    top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><tr>{top}</tr>{body}</table>"
+
+
+def _figure(choice: Choice, players: tuple[str, str]) -> str:
+    match = choice.before
+    if choice.ranked:
+        best = choice.ranked[0].equity
+        own = next(each for each in choice.ranked if str(each.play) == choice.made)
+        listed = list(choice.ranked[:4]) + ([] if own in choice.ranked[:4] else [own])
+        rows = "".join(
+            f'<tr><td class="text{" made" if each is own else ""}">{escape(str(each.play))}</td>'
+            f"<td>{each.equity:+.3f}</td><td>{each.equity - best:.3f}</td></tr>"
+            for each in listed
+        )
+        table = f"<table>{rows}</table>"
+    else:
+        table = "".join(f"<p>{escape(line)}</p>" for line in cube_lines(choice.cube)) if choice.cube else ""
+    return (
+        f"<figure><h3>{escape(f'Game {choice.game}, {choice.number})')} {escape(players[choice.player])} "
+        f"{choice.mark} {-choice.error:.3f}</h3>{draw_svg(match)}"
+        f"<figcaption>{escape(due_text(match))}: <b>{escape(choice.made)}</b>, better {escape(choice.best)}"
+        f"{table}<code>{escape(_id(match))}</code></figcaption></figure>"
+    )
+
+
+def _id(match: Match) -> str:
+    return format_id(match, "gnubg")

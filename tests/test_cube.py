@@ -1,0 +1,323 @@
+"""The cube: textbook points of money play, match scores by hand, the match equity table against published values."""
+
+import numpy as np
+import pytest
+
+import bgai
+from bgai.evaluation.cube import (
+    CENTRE,
+    MINE,
+    THEIRS,
+    Stakes,
+    after_pass,
+    best_values,
+    classes,
+    cube_values,
+    live_points,
+)
+from bgai.evaluation.cube_decision import stakes_of
+from bgai.evaluation.cubeful import looked_ahead, play_values, static_values
+from bgai.evaluation.match_equity import compute_table, match_equity, parse_table, table_text
+from bgai.evaluation.search import value_afterstates
+from bgai.rules.match import Match
+from bgai.rules.position import Position, start_board
+
+TABLE = match_equity()
+
+
+def chances(win, gammons=0.0, lost_gammons=0.0):
+    """Outcomes [1, 6] with these shares of gammons among wins and losses."""
+    lose = 1 - win
+    return np.array(
+        [[win * (1 - gammons), win * gammons, 0, lose * (1 - lost_gammons), lose * lost_gammons, 0]], dtype=np.float64
+    )
+
+
+def money(owner=CENTRE, jacoby=False):
+    return Stakes.money(1, jacoby=jacoby)._replace(owner=np.array([owner]))
+
+
+def at_score(mine, theirs, cube=1, owner=CENTRE, crawford=False):
+    number = lambda n: np.array([n], dtype=np.int64)  # noqa: E731
+    return Stakes(number(mine), number(theirs), number(cube), number(owner), np.array([crawford]), np.array([False]))
+
+
+def values(outcomes, stakes, x):
+    return cube_values(outcomes, np.array([float(x)]), stakes, TABLE.pre, TABLE.post)[0]
+
+
+def points(outcomes, stakes, x):
+    return live_points(outcomes, np.array([float(x)]), stakes, TABLE.pre, TABLE.post)[0]
+
+
+# --- money
+
+
+def test_textbook_take_points():
+    """25 % with a dead cube, 20 % with a live one; the doubler cashes from 75 % and 80 %."""
+    for x, take in ((0, 0.25), (1, 0.2), (0.5, 0.225)):
+        np.testing.assert_allclose(points(chances(0.5), money(), x), [take, 1 - take], atol=1e-9)
+
+
+def test_gammons_move_the_take_point():
+    """Janowski: with W points a win and L a loss, dead (L - 1/2) / (W + L), live (L - 1/2) / (W + L + 1/2)."""
+    outcomes = chances(0.5, gammons=0.2, lost_gammons=0.4)  # W = 1.2, L = 1.4
+    assert points(outcomes, money(), 0)[0] == pytest.approx(0.9 / 2.6)
+    assert points(outcomes, money(), 1)[0] == pytest.approx(0.9 / 3.1)
+
+
+def test_a_dead_cube_is_worth_the_outcomes():
+    outcomes = chances(0.6, gammons=0.25)
+    equity = 0.6 * 1.25 - 0.4
+    no_double, take, passed = values(outcomes, money(), 0)
+    assert no_double == pytest.approx(equity)
+    assert take == pytest.approx(2 * equity)
+    assert passed == 1
+
+
+def test_a_live_cube_in_the_middle():
+    """Even chances are worth nothing; at the live cash point everything is worth a point; owning the cube is worth
+    half a point more at even chances than facing it: (0.5 / 0.8) * 2 - 1 = 0.25 against -0.25."""
+    assert values(chances(0.5), money(), 1)[0] == pytest.approx(0)
+    np.testing.assert_allclose(values(chances(0.8), money(), 1), [1, 1, 1], atol=1e-9)
+    assert values(chances(0.5), money(MINE), 1)[0] == pytest.approx(0.25)
+    assert values(chances(0.5), money(THEIRS), 1)[0] == pytest.approx(-0.25)
+    assert np.isnan(values(chances(0.5), money(THEIRS), 1)[1:]).all()
+
+
+def test_jacoby_takes_the_gammons_of_a_centred_cube():
+    outcomes = chances(0.7, gammons=0.5)
+    assert values(outcomes, money(), 0)[0] == pytest.approx(0.7 * 1.5 - 0.3)
+    assert values(outcomes, money(jacoby=True), 0)[0] == pytest.approx(0.4)
+    assert values(outcomes, money(MINE, jacoby=True), 0)[0] == pytest.approx(0.7 * 1.5 - 0.3)
+    # Too good to double without Jacoby, a pass with it.
+    many = chances(0.9, gammons=0.7)
+    assert values(many, money(), 0.7)[0] > 1
+    assert values(many, money(jacoby=True), 0.7)[0] <= 1
+
+
+def test_turned_stakes_and_values():
+    stakes = at_score(3, 5, cube=2, owner=MINE)
+    turned = stakes.turned()
+    assert (turned.my_away[0], turned.their_away[0], turned.owner[0]) == (5, 3, THEIRS)
+    np.testing.assert_allclose(after_pass(np.array([0.3]), stakes), [0.7])
+    np.testing.assert_allclose(after_pass(np.array([0.3]), money()), [-0.3])
+
+
+# --- matches
+
+
+def test_last_game_of_the_match_is_its_outcomes():
+    assert values(chances(0.37), at_score(1, 1), 0.7)[0] == pytest.approx(0.37)
+    assert np.isnan(values(chances(0.37), at_score(1, 1), 0.7)[1:]).all()
+
+
+def test_two_away_each_is_decided_by_the_first_cube():
+    """After a double the winner of the game wins the match: double and take is worth the win chance."""
+    no_double, take, passed = values(chances(0.6, gammons=0.3), at_score(2, 2), 0.7)
+    assert take == pytest.approx(0.6)
+    assert passed == pytest.approx(TABLE.pre[1, 2])
+    assert no_double <= take + 1e-9
+    assert points(chances(0.5), at_score(2, 2), 1)[0] == pytest.approx(1 - TABLE.pre[1, 2])
+
+
+def test_crawford_game_has_no_cube():
+    outcomes = chances(0.5, gammons=0.2, lost_gammons=0.2)
+    found = values(outcomes, at_score(3, 1, crawford=True), 0.7)
+    by_hand = 0.5 * (0.8 * TABLE.post[2] + 0.2 * TABLE.post[1])
+    assert found[0] == pytest.approx(by_hand)
+    assert np.isnan(found[1:]).all()
+
+
+def test_after_crawford_the_player_behind_doubles_and_the_leader_cannot():
+    outcomes = chances(0.5, gammons=0.25, lost_gammons=0.25)
+    behind = values(outcomes, at_score(4, 1), 0.7)
+    assert behind[1] > behind[0]
+    assert behind[1] == pytest.approx(0.5 * (0.75 * TABLE.post[2] + 0.25))
+    assert np.isnan(values(outcomes, at_score(1, 4), 0.7)[1:]).all()  # his cube would be dead
+
+
+def test_a_dead_cube_is_not_turned():
+    assert np.isnan(values(chances(0.6), at_score(2, 7, cube=2, owner=MINE), 0.7)[1:]).all()
+    assert not np.isnan(values(chances(0.6), at_score(3, 7, cube=2, owner=MINE), 0.7)[1:]).any()
+
+
+def test_far_from_the_end_a_match_is_like_money():
+    outcomes = chances(0.62, gammons=0.2, lost_gammons=0.2)
+    by_money = values(outcomes, money(), 0.68)
+    found = values(outcomes, at_score(25, 25), 0.68)
+    won, lost = TABLE.pre[24, 25], TABLE.pre[25, 24]
+    per_cube = (found - (won + lost) / 2) / ((won - lost) / 2)
+    np.testing.assert_allclose(per_cube, by_money, atol=0.05)
+
+
+def test_values_rise_with_the_win_chance():
+    rng = np.random.default_rng(3)
+    grid = np.linspace(0, 1, 101)
+    for _ in range(60):
+        mine, theirs = rng.integers(1, 26, size=2)
+        cube = int(rng.choice([1, 2, 4]))
+        owner = CENTRE if cube == 1 else int(rng.choice([MINE, THEIRS]))
+        for x in (0.0, 0.7, 1.0):
+            found = np.array([values(chances(p, 0.3, 0.2), at_score(mine, theirs, cube, owner), x) for p in grid])
+            assert (found[:, 0] >= -1e-9).all() and (found[:, 0] <= 1 + 1e-9).all()
+            assert (np.diff(found[:, 0]) >= -1e-9).all()
+            best = best_values(found)
+            assert (best >= found[:, 0] - 1e-12).all()
+
+
+# --- the table
+
+# Kazaross-XG2 (2011): points away of one player and the other, and the first one's chance.
+PUBLISHED = {
+    (1, 2): 0.67736, (1, 3): 0.75076, (1, 5): 0.84179, (2, 3): 0.59947, (2, 4): 0.66870, (2, 5): 0.74359,
+    (3, 4): 0.57150, (3, 5): 0.64795, (4, 5): 0.57732, (5, 7): 0.62582, (2, 9): 0.90197, (4, 9): 0.78802,
+}  # fmt: skip
+
+
+def test_table_is_near_the_published_one():
+    apart = [abs(TABLE.pre[pair] - chance) for pair, chance in PUBLISHED.items()]
+    assert max(apart) < 0.02
+    assert np.mean(apart) < 0.006
+
+
+def test_table_adds_up():
+    pre = TABLE.pre[1:, 1:]
+    np.testing.assert_allclose(pre + pre.T, 1, atol=1.1e-5)
+    assert (np.diff(pre, axis=0) < 0).all() and (np.diff(pre, axis=1) > 0).all()
+    assert (np.diff(TABLE.post[1:]) < 0).all()
+
+
+def test_one_away_two_away_by_hand():
+    """The Crawford game at 2-away: a win leads to one-all, a gammon wins the match."""
+    even = np.array([0.37, 0.125, 0.005] * 2)
+    table = compute_table(even, even[None], np.ones(1), 0.7)
+    assert table.pre[2, 1] == pytest.approx(0.37 * 0.5 + 0.13)
+    assert table.post[2] == pytest.approx(0.5)  # the leader passes or takes, it is the same
+    assert table.post[3] == pytest.approx(0.37 * 0.5 + 0.13)  # a pass would leave 2 away: a half
+    again = parse_table(table_text(table, "a note\nof two lines"))
+    np.testing.assert_allclose(again.pre, table.pre, atol=1e-5)
+
+
+@pytest.mark.parametrize("text", ["", "0.5,0.5\n", "a,b\n"])
+def test_a_wrong_table_is_refused(text):
+    with pytest.raises(ValueError):
+        parse_table(text)
+
+
+# --- decisions of a bot
+
+
+@pytest.fixture(scope="module")
+def bot():
+    return bgai.load("strong", bearoff=False)
+
+
+def last_roll(mine, theirs=1):
+    """The roller has men on these points of his home, the opponent one man on his ace point."""
+    men = [0] * 26
+    for point in mine:
+        men[point] += 1
+    men[24] = -theirs
+    return Position(men)
+
+
+# Rolls of 36 that bear off two men at once (known from every textbook).
+BEAR_OFF = {(1, 2): 36, (2, 3): 25, (2, 5): 19, (3, 4): 17, (1, 6): 15, (4, 5): 10, (6, 6): 4}
+
+
+@pytest.mark.parametrize(("men", "rolls"), BEAR_OFF.items())
+def test_last_roll_by_looking_ahead(men, rolls, bot):
+    """He doubles from a half on, and the other takes from a quarter on: no cube can be turned afterwards."""
+    match = Match(turn=0, decision="roll", position=last_roll(men))
+    p = rolls / 36
+    found = looked_ahead(bot.outcomes, match.position.board[None], stakes_of(match))[0]
+    np.testing.assert_allclose(found, [2 * p - 1, 2 * (2 * p - 1), 1], atol=0.03)
+    decision = bgai.load("strong@2", bearoff=False).cube(match)
+    if p > 0.52:
+        assert decision.doubles
+        assert decision.takes == (p < 0.75)
+    elif p < 0.48:
+        assert decision.action == "no double"
+
+
+def test_opening_is_no_double_and_a_take(bot):
+    decision = bot.cube(Match(turn=1, decision="roll"))
+    assert decision.action == "no double" and decision.takes
+    assert -0.05 < decision.no_double < 0.2
+    assert -0.4 < decision.double_take < 0.05
+    assert decision.double_pass == 1
+    assert decision.match_chances is None
+    assert 0.2 < decision.take_point < 0.32
+    assert decision.market_losers < 0.05
+
+
+def test_actions_of_clear_positions(bot):
+    ahead = [0, 2, 3, 3, 3, 2, 2] + [0] * 12 + [-3, -3, -3, -3, -3, 0, 0]  # 51 pips against 60
+    decision = bot.cube(Match(turn=0, decision="roll", position=Position(ahead)))
+    assert decision.action == "double, pass"
+    assert "pass" in decision.why
+    assert not bot.take(Match(turn=0, decision="take", position=Position(ahead)))
+    behind = Position(ahead).turned()
+    decision = bot.cube(Match(turn=0, decision="roll", position=behind, beavers=True))
+    assert decision.action == "no double" and decision.takes and decision.beavers
+    closed = [-3, 0, 2, 2, 2, 2, 2, 2] + [0] * 9 + [2, 1, -1, -1, -2, -2, -3, -3, 0]
+    decision = bot.cube(Match(turn=0, decision="roll", position=Position(closed)))
+    assert decision.action == "too good" and not decision.doubles
+    decision = bot.cube(Match(turn=0, decision="roll", position=Position(closed), jacoby=True))
+    assert decision.action == "double, pass"
+
+
+def test_why_there_is_no_cube(bot):
+    for match, reason in (
+        (Match(length=5, score=(4, 2), crawford=True, turn=1, decision="roll"), "Crawford"),
+        (Match(cube=2, cube_owner=1, turn=0, decision="roll"), "other player owns"),
+        (Match(length=5, score=(4, 2), turn=0, decision="roll"), "dead"),
+        (Match(cube=2, cube_owner=0, max_cube=2, turn=0, decision="roll"), "higher"),
+    ):
+        decision = bot.cube(match)
+        assert decision.action == "no cube" and reason in decision.why, decision
+        assert decision.double_take is None and decision.take_point is None
+        assert np.isfinite(decision.no_double)
+
+
+def test_wrong_moments_are_told(bot):
+    with pytest.raises(ValueError, match="no cube decision"):
+        bot.cube(Match())
+    with pytest.raises(ValueError, match="nobody has doubled"):
+        bot.take(Match(turn=0, decision="roll"))
+    with pytest.raises(ValueError, match="no roll to play"):
+        bot.choose_in(Match(turn=0, decision="roll"))
+
+
+def test_plays_at_the_score(bot):
+    """At double match point gammons count nothing, when the opponent needs one and he four they win the match."""
+    match = Match(turn=0, decision="play", dice=(3, 1))
+    assert str(bot.choose_in(match)) == "8/5 6/5"
+    boards, dice = start_board()[None], np.array([[6, 4]], dtype=np.int8)
+    rows, _, outcomes = value_afterstates(bot.outcomes, boards, dice)
+    each = Stakes(*(np.repeat(array, len(rows)) for array in at_score(1, 1)))
+    found = play_values(rows, outcomes, each)
+    np.testing.assert_allclose(found, outcomes[:, 3:].sum(axis=1), atol=1e-6)
+    chosen = bot.choose_at(boards, dice, at_score(1, 1))
+    np.testing.assert_array_equal(chosen[0], rows[np.argmax(found)])
+
+
+def test_classes():
+    contact = start_board()
+    race = np.zeros(26, dtype=np.int8)
+    race[6], race[19] = 5, -5
+    last = np.zeros(26, dtype=np.int8)
+    last[1], last[24] = 2, -2
+    assert classes(np.stack([contact, race, last])).tolist() == [0, 1, 2]
+
+
+def test_static_values_do_not_depend_on_the_batch(bot, game_positions):
+    boards = game_positions(40, 11)[0]
+    boards = boards[(boards.max(axis=1) > 0) & (boards.min(axis=1) < 0)]
+    stakes = Stakes.money(len(boards))
+    outcomes = bot.outcomes(boards, boards, np.arange(len(boards) + 1))
+    together = static_values(outcomes, boards, stakes)
+    for i in range(0, len(boards), 7):
+        one = static_values(outcomes[i : i + 1], boards[i : i + 1], stakes.take(np.array([i])))
+        np.testing.assert_array_equal(one[0], together[i])

@@ -4,11 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: help install train test test-slow lint bench clean
+.PHONY: help install train train-strong test test-slow lint bench clean
 
 help:
 	@echo "make install    .venv with everything that is tested, and the referees where they exist"
 	@echo "make train      train configs/quick.toml, measure and leave three bots in runs/quick/bots"
+	@echo "make train-strong  train the strongest bot, configs/strong-1.toml and strong-2.toml"
 	@echo "make test       the fast tests"
 	@echo "make test-slow  the long proofs"
 	@echo "make lint       ruff and mypy"
@@ -30,6 +31,11 @@ $(INSTALLED): pyproject.toml constraints.txt
 train: install
 	$(BIN)/bgai train quick --resume
 	$(BIN)/bgai warm
+
+# Both stages of the strongest bot, an hour and a quarter; stopped with Ctrl-C they go on when called again.
+train-strong: install
+	$(BIN)/bgai train strong-1 --resume
+	$(BIN)/bgai train strong-2 --resume
 
 test: install
 	$(BIN)/python -m pytest

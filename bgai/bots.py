@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bgai.evaluation.bearoff_tables import BearoffTables, cached_tables, exact_outcomes
+from bgai.evaluation.bearoff_tables import BearoffTables, cached_tables, exact_outcomes, set_exact_money
 from bgai.evaluation.checkpoint import load_checkpoint
 from bgai.evaluation.cube import Stakes
 from bgai.evaluation.cube_decision import CubeDecision, decide, stakes_of
@@ -123,13 +123,17 @@ class ValueBot(Bot):
         """No double, double and take, double and pass for the player on roll in boards [B, 26] -> [B, 3]; see
         `bgai.evaluation.cube`. A bot that looks ahead looks one roll ahead here."""
         if self.plies > 1:
-            return looked_ahead(self.outcomes, boards, stakes)
-        return static_values(roll_outcomes(self.outcomes, boards), boards, stakes)
+            values = looked_ahead(self.outcomes, boards, stakes)
+        else:
+            values = static_values(roll_outcomes(self.outcomes, boards), boards, stakes)
+        if self.bearoff is not None:
+            set_exact_money(self.bearoff, boards, stakes, values)
+        return values
 
     def cube(self, match: Match) -> CubeDecision:
         """What the player on roll should do with the cube, and the other one about it. Raises ValueError when the
         match waits for neither."""
-        return decide(self.outcomes, match, self.plies)
+        return decide(self.outcomes, self.cube_values, match, self.plies)
 
     def take(self, match: Match) -> bool:
         """Whether the player who was doubled should take."""
@@ -236,17 +240,19 @@ def find_bot_file(text: str) -> Path:
         raise FileNotFoundError(f"there is no bot file {path}")
     raise UnknownBot(
         f"there is no bot {text!r}: give {', '.join(LEVELS)}, a bot file (.safetensors) or a run folder, with @2 or "
-        "@3 behind it to look ahead; commands and bgai.bots.open_bot also take random, pubeval, gnubg:PLIES and "
-        "bgsage:PLIES"
+        "@3 behind it to look ahead; commands and bgai.bots.open_bot also take random, pubeval, gnubg:PLIES, "
+        "bgsage:PLIES, and engines as ubgi:COMMAND, http:URL and python:MODULE:FUNCTION"
     )
 
 
 def open_bot(text: str, *, bearoff: bool = True) -> Bot:
-    """The bot that a command line calls BOT; `bearoff` as in `load`. Raises UnknownBot, FileNotFoundError,
-    InvalidCheckpoint."""
-    from bgai import referees  # it stands beside this module and imports it
+    """The bot that a command line calls BOT; `bearoff` as in `load`. Starts the program of ubgi:COMMAND and runs the
+    code of python:MODULE:FUNCTION. Raises UnknownBot, FileNotFoundError, InvalidCheckpoint."""
+    from bgai import engines, referees  # they stand beside this module and import it
 
     if not Path(text).exists():
+        if ":" in text and text.partition(":")[0] in engines.KINDS:
+            return engines.open_engine(text)
         if text.partition(":")[0] in referees.REFEREES:
             return referees.open_referee(text)
         if (name := text.partition("@")[0]) in referees.REFEREES:

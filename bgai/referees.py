@@ -23,7 +23,7 @@ from bgai.rules.position import BAR, OPPONENT_BAR, Position, check_boards, turn
 
 GNUBG_PLIES = (0, 1, 2)
 BGSAGE_PLIES = (1, 2, 3)
-REFEREES = ("random", "pubeval", "gnubg", "bgsage")
+REFEREES = ("random", "pubeval", "gnubg", "bgsage", "gnubg-program")
 
 
 class MissingReferee(UnknownBot):
@@ -75,8 +75,8 @@ class PubevalBot(Bot):
         after = []
         for men, lists, (die1, die2) in zip(boards.tolist(), gnubg_boards(boards), dice.tolist(), strict=True):
             flat = [place + 1 for place in choose(lists, die1, die2)]
-            after.append(_moved(men, list(zip(flat[::2], flat[1::2], strict=True))))
-        return _legal(self.name, boards, dice, turn(np.array(after, dtype=np.int8).reshape(boards.shape)))
+            after.append(moved(men, list(zip(flat[::2], flat[1::2], strict=True))))
+        return checked_choices(self.name, boards, dice, turn(np.array(after, dtype=np.int8).reshape(boards.shape)))
 
 
 class GnubgBot(Bot):
@@ -93,8 +93,8 @@ class GnubgBot(Bot):
         choose = self._gnubg.best_move
         after = []
         for men, lists, (die1, die2) in zip(boards.tolist(), gnubg_boards(boards), dice.tolist(), strict=True):
-            after.append(_moved(men, choose(lists, die1, die2, n=self._plies)))
-        return _legal(self.name, boards, dice, turn(np.array(after, dtype=np.int8).reshape(boards.shape)))
+            after.append(moved(men, choose(lists, die1, die2, n=self._plies)))
+        return checked_choices(self.name, boards, dice, turn(np.array(after, dtype=np.int8).reshape(boards.shape)))
 
 
 class NoisyGnubgBot(Bot):
@@ -176,22 +176,28 @@ class BgsageBot(Bot):
 
 
 def open_referee(text: str) -> Bot:
-    """The referee that `text` names: random, pubeval, gnubg:PLIES, gnubg:0:NOISE or bgsage:PLIES.
+    """The referee that `text` names: random, pubeval, gnubg:PLIES, gnubg:0:NOISE, bgsage:PLIES, gnubg-program:PLIES.
 
     Raises UnknownBot.
     """
     name, colon, plies = text.partition(":")
     if name not in REFEREES:
-        raise UnknownBot(f"{text!r} is no referee; there are random, pubeval, gnubg:PLIES and bgsage:PLIES")
+        raise UnknownBot(
+            f"{text!r} is no referee; there are random, pubeval, gnubg:PLIES, bgsage:PLIES and gnubg-program:PLIES"
+        )
     if name == "gnubg" and plies.startswith("0:"):
         return NoisyGnubgBot(_noise(plies.removeprefix("0:")))
     if name in ("random", "pubeval"):
         if colon:
             raise UnknownBot(f"{name} looks no plies ahead: write {name}, not {text!r}")
         return RandomBot() if name == "random" else PubevalBot()
-    allowed = GNUBG_PLIES if name == "gnubg" else BGSAGE_PLIES
+    allowed = BGSAGE_PLIES if name == "bgsage" else GNUBG_PLIES
     if plies not in map(str, allowed):
         raise _wrong_plies(name, repr(text), allowed)
+    if name == "gnubg-program":
+        from bgai.gnubg_program import GnubgProgramBot  # it stands beside this module and imports it
+
+        return GnubgProgramBot(int(plies))
     return GnubgBot(int(plies)) if name == "gnubg" else BgsageBot(int(plies))
 
 
@@ -243,7 +249,7 @@ def bgsage_boards(boards: np.ndarray) -> np.ndarray:
     return theirs
 
 
-def _moved(men: list[int], steps: Sequence[Sequence[int]]) -> list[int]:
+def moved(men: list[int], steps: Sequence[Sequence[int]]) -> list[int]:
     """The men after single-checker steps (from, to), still seen by the mover; 25 is the bar, 0 off."""
     after = list(men)
     for start, end in steps:
@@ -256,7 +262,8 @@ def _moved(men: list[int], steps: Sequence[Sequence[int]]) -> list[int]:
     return after
 
 
-def _legal(name: str, boards: np.ndarray, dice: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+def checked_choices(name: str, boards: np.ndarray, dice: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """The chosen boards [B, 26]. Raises RefereeError when one is no afterstate of its roll."""
     wrong = illegal_rows(boards, dice, chosen)
     if len(wrong):
         raise _no_legal_play(name, boards[wrong[0]], dice[wrong[0]])

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import bgai
+from bgai.bots import ValueBot
+from bgai.evaluation.bearoff_tables import build_tables
 from bgai.evaluation.cube import (
     CENTRE,
     MINE,
@@ -321,3 +323,26 @@ def test_static_values_do_not_depend_on_the_batch(bot, game_positions):
     for i in range(0, len(boards), 7):
         one = static_values(outcomes[i : i + 1], boards[i : i + 1], stakes.take(np.array([i])))
         np.testing.assert_array_equal(one[0], together[i])
+
+
+def test_exact_tables_decide_the_last_rolls(bot):
+    """Five and two against a man who is sure to come off: 19 of 36 win, with any cube."""
+    tables = build_tables(men=2)
+    exact = ValueBot(bot.network, name="exact", bearoff=tables)
+    for owner, cube in ((None, 1), (0, 2), (1, 2)):
+        match = Match(turn=0, decision="roll", position=last_roll((2, 5)), cube=cube, cube_owner=owner)
+        decision = exact.cube(match)
+        p = 19 / 36
+        assert decision.no_double == pytest.approx(2 * p - 1, abs=1e-5)
+        if owner != 1:
+            assert decision.double_take == pytest.approx(2 * (2 * p - 1), abs=1e-5)
+            assert decision.action == "double, take"
+        else:
+            assert decision.action == "no cube"
+    # Two men each on the two points: he who rolls wins at once with 26 rolls, or the other does with 26 of his.
+    match = Match(turn=0, decision="roll", position=Position([0, 0, 2] + [0] * 20 + [-2, 0, 0]))
+    q = 26 / 36
+    failing = -min(2 * (2 * q - 1), 1)  # the other doubles, and is taken or passed
+    assert exact.cube(match).no_double == pytest.approx(q + (1 - q) * failing, abs=1e-4)
+    untouched = exact.cube(Match(length=5, turn=0, decision="roll", position=match.position))
+    assert untouched.match_chances is not None

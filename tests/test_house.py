@@ -1,6 +1,7 @@
 """Who may import whom, what `import bgai` brings in, and what a built wheel holds."""
 
 import ast
+import itertools
 import os
 import subprocess
 import sys
@@ -22,7 +23,7 @@ ORDER: list[tuple[str, ...]] = [
     ("bgai.files",),
     ("bgai.rules",),
     ("bgai.notation", "bgai.evaluation"),
-    ("bgai.bots", "bgai.referees"),
+    ("bgai.bots", "bgai.referees", "bgai.gnubg_program", "bgai.engines"),
     ("bgai.arena",),
     ("bgai.frontends",),
     ("bgai.cli",),
@@ -30,8 +31,8 @@ ORDER: list[tuple[str, ...]] = [
     ("train",),
 ]
 FLOOR = {room: floor for floor, rooms in enumerate(ORDER) for room in rooms}
-# Referees are bots, and `open_bot` opens them by name: the one pair that stands side by side.
-BESIDE = {("bgai.bots", "bgai.referees"), ("bgai.referees", "bgai.bots")}
+# Referees and engines are bots, and `open_bot` opens them by name: they stand side by side.
+BESIDE = set(itertools.permutations(("bgai.bots", "bgai.referees", "bgai.gnubg_program", "bgai.engines"), 2))
 # What `import bgai` offers comes from these; it is no reason to load a room of commands.
 PUBLIC = {"bgai.bots", "bgai.evaluation", "bgai.notation", "bgai.rules"}
 

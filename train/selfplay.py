@@ -73,8 +73,8 @@ def play_games(
         boards, numbers = after[~over], numbers[~over]
         ply += 1
     order = np.argsort(np.concatenate([entry[-1] for entry in played]), kind="stable")
-    columns = [np.concatenate([entry[k] for entry in played])[order] for k in range(4)]
-    return Games(*columns, lengths, points)
+    seen, outcomes, over, explored = (np.concatenate([entry[k] for entry in played])[order] for k in range(4))
+    return Games(seen, outcomes, over, explored, lengths, points)
 
 
 @njit(cache=True, nogil=True)

@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from bgai.evaluation.search import Evaluator, one_ply
-from bgai.rules.dice import ROLL_CHANCES, ROLLS
-from bgai.rules.outcome import OUTCOMES, turn_outcomes
-
-_AT_ONCE = 512
+from bgai.evaluation.lookahead import look_ahead
+from bgai.evaluation.search import Evaluator
+from bgai.rules.outcome import OUTCOMES
 
 
 def lambda_returns(next_outcomes: np.ndarray, over: np.ndarray, explored: np.ndarray, lam: float) -> np.ndarray:
@@ -42,10 +40,4 @@ def all_dice_targets(evaluate: Evaluator, boards: np.ndarray) -> np.ndarray:
     The mean over the 21 rolls of what the best play of each leaves him: the luck of the dice does not enter, at 21
     times the price of one play.
     """
-    targets = np.zeros((len(boards), OUTCOMES))
-    for begin in range(0, len(boards), _AT_ONCE):
-        part = boards[begin : begin + _AT_ONCE]
-        for roll, chance in zip(ROLLS, ROLL_CHANCES, strict=True):
-            after = one_ply(evaluate, part, np.repeat(roll[None], len(part), axis=0)).outcomes
-            targets[begin : begin + _AT_ONCE] += chance * turn_outcomes(after)
-    return targets.astype(np.float32)
+    return look_ahead(evaluate, boards, 1)

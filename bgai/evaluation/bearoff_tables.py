@@ -31,6 +31,7 @@ from bgai.evaluation.bearoff import (
     index_of,
     not_later,
 )
+from bgai.evaluation.cube import CENTRE, MINE, THEIRS, Stakes
 from bgai.evaluation.two_sided import DEFAULT_MEN, Cube, TwoSided, build_two_sided, men_of
 from bgai.files import write_atomically
 from bgai.rules.outcome import OUTCOMES
@@ -71,6 +72,30 @@ def bearoff_outcomes(tables: BearoffTables, boards: np.ndarray) -> tuple[np.ndar
     outcomes = np.zeros((len(boards), OUTCOMES), dtype=np.float32)
     exact_outcomes(tables, check_boards(boards), outcomes)
     return np.asarray(outcomes.any(axis=1)), outcomes
+
+
+def set_exact_money(tables: BearoffTables, boards: np.ndarray, stakes: Stakes, values: np.ndarray) -> None:
+    """Put the exact cubeful equities over cube values [N, 3] of money games, seen by the player on roll, where the
+    two-sided table has the board [N, 26]. Jacoby's rule changes nothing there: nobody can lose a gammon."""
+    men = np.stack([np.maximum(boards, 0).sum(axis=1), np.maximum(-boards, 0).sum(axis=1)])
+    few = ((men > 0) & (men <= tables.two.men)).all(axis=0)
+    home = (boards[:, HOME + 1 :] <= 0).all(axis=1) & (boards[:, : BAR - HOME] >= 0).all(axis=1)  # both are at home
+    rows = np.flatnonzero(few & home & (stakes.my_away == 0))
+    mine, theirs = (
+        np.maximum(boards[rows, 1 : HOME + 1], 0),
+        np.maximum(-boards[rows, BAR - 1 : BAR - HOME - 1 : -1], 0),
+    )
+    for owner, cube in ((CENTRE, Cube.CENTRED), (MINE, Cube.MINE), (THEIRS, Cube.THEIRS)):
+        own = stakes.owner[rows] == owner
+        if not own.any():
+            continue
+        if cube is Cube.THEIRS:
+            values[rows[own], 0] = tables.two.equity(mine[own], theirs[own], cube)
+            continue
+        decision = tables.two.decision(mine[own], theirs[own], cube)
+        may = ~np.isnan(values[rows[own], 2])
+        values[rows[own], 0] = np.where(may, decision.hold, values[rows[own], 0])
+        values[rows[own], 1] = np.where(may, decision.taken, np.nan)
 
 
 def build_tables(men: int = DEFAULT_MEN, progress: Callable[[int], object] | None = None) -> BearoffTables:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from bgai.evaluation.cube import CENTRE, MINE, MOST_AWAY, THEIRS, Stakes, live_points, position_efficiency
-from bgai.evaluation.cubeful import looked_ahead, roll_outcomes, static_values
+from bgai.evaluation.cubeful import roll_outcomes, static_values
 from bgai.evaluation.match_equity import match_equity
 from bgai.evaluation.search import Evaluator, best_rows, value_afterstates
 from bgai.rules.dice import ROLL_CHANCES, ROLLS
 from bgai.rules.match import Match
 from bgai.rules.outcome import Outcomes, points_lost_many
 
+CubeValues = Callable[[np.ndarray, Stakes], np.ndarray]
+"""(boards [B, 26], stakes of B games) -> no double, double and take, double and pass [B, 3]."""
 Action = Literal["no double", "double, take", "double, pass", "double, beaver", "too good", "no cube"]
 
 
@@ -62,7 +65,7 @@ class CubeDecision:
 
 def stakes_of(match: Match) -> Stakes:
     """What a match is played for at this moment, seen by the player on roll. Of more than 25 points still to be made
-    no more than 25 are counted."""
+    no more than 25 are counted; a cube that may go no higher is none, as in the Crawford game."""
     away = [min(match.length - points, MOST_AWAY) if match.length else 0 for points in match.score]
     owner = CENTRE if match.cube_owner is None else MINE if match.cube_owner == match.turn else THEIRS
     return Stakes(
@@ -70,19 +73,19 @@ def stakes_of(match: Match) -> Stakes:
         np.array([away[1 - match.turn]]),
         np.array([match.cube]),
         np.array([owner]),
-        np.array([match.crawford]),
+        np.array([match.crawford or 2 * match.cube > match.max_cube]),
         np.array([match.jacoby]),
     )
 
 
-def decide(evaluate: Evaluator, match: Match, plies: int = 1) -> CubeDecision:
-    """The cube decision of the player on roll, before he rolls or after he has doubled; `plies` 1 takes the network's
-    word for the position, 2 looks at all rolls and the best plays. Raises ValueError when no such decision is due."""
+def decide(evaluate: Evaluator, value: CubeValues, match: Match, plies: int = 1) -> CubeDecision:
+    """The cube decision of the player on roll, before he rolls or after he has doubled; `value` gives the cube values
+    of boards, looking `plies` ahead. Raises ValueError when no such decision is due."""
     if match.decision not in ("roll", "take"):
         raise ValueError(f"there is no cube decision to make: decision is {match.decision!r}")
     boards, stakes = match.position.board[None], stakes_of(match)
     outcomes = roll_outcomes(evaluate, boards)
-    values = (looked_ahead(evaluate, boards, stakes) if plies > 1 else static_values(outcomes, boards, stakes))[0]
+    values = value(boards, stakes)[0]
     if 2 * match.cube > match.max_cube:
         values[1:] = np.nan
     may = not np.isnan(values[2])

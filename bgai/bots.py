@@ -17,6 +17,7 @@ from bgai.evaluation.checkpoint import load_checkpoint
 from bgai.evaluation.cube import Stakes
 from bgai.evaluation.cube_decision import CubeDecision, decide, stakes_of
 from bgai.evaluation.cubeful import cubeful_ply, looked_ahead, roll_outcomes, static_values, wants_double, wants_take
+from bgai.evaluation.habits import Habits, habitual_rows
 from bgai.evaluation.lookahead import MOST_PLIES, choose_by_plies, look_ahead
 from bgai.evaluation.network import Network
 from bgai.evaluation.search import equities, value_afterstates
@@ -79,6 +80,7 @@ class ValueBot(Bot):
         card: dict[str, Any] | None = None,
         bearoff: BearoffTables | None = None,
         plies: int = 1,
+        habits: Habits | None = None,
     ) -> None:
         if plies not in range(1, MOST_PLIES + 1):
             raise ValueError(f"a bot looks 1 to {MOST_PLIES} plies ahead, not {plies}")
@@ -87,6 +89,7 @@ class ValueBot(Bot):
         self.card = card or {}
         self.bearoff = bearoff
         self.plies = plies
+        self.habits = habits
         self.description = str(self.card.get("description", ""))
 
     def outcomes(self, parents: np.ndarray, boards: np.ndarray, starts: np.ndarray) -> np.ndarray:
@@ -105,10 +108,15 @@ class ValueBot(Bot):
     def choose_boards(self, boards: np.ndarray, dice: np.ndarray) -> np.ndarray:
         """See Bot. Raises InvalidPosition, and ValueError for wrong dice."""
         boards = check_boards(boards)
+        if self.habits is not None and self.plies == 1:
+            rows, starts, outcomes = value_afterstates(self.outcomes, boards, check_dice(dice, len(boards)))
+            return rows[habitual_rows(self.habits, rows, starts, outcomes)]
         return choose_by_plies(self.outcomes, boards, check_dice(dice, len(boards)), self.plies)
 
     def choose_at(self, boards: np.ndarray, dice: np.ndarray, stakes: Stakes) -> np.ndarray:
-        """See Bot. The best play by one ply with cube and score, whatever `plies` says."""
+        """See Bot. The best play by one ply with cube and score, whatever `plies` says; habits know no score."""
+        if self.habits is not None:
+            return self.choose_boards(boards, dice)
         return cubeful_ply(self.outcomes, boards, dice, stakes).boards
 
     def doubles(self, boards: np.ndarray, stakes: Stakes) -> np.ndarray:
@@ -196,7 +204,7 @@ def load(name: str | os.PathLike[str], *, bearoff: bool = True) -> ValueBot:
     label = text if named_like_a_level else path.stem
     if plies > 1:
         label += f"@{plies}"
-    return ValueBot(network, name=label, card=card, bearoff=tables, plies=plies)
+    return ValueBot(network, name=label, card=card, bearoff=tables, plies=plies, habits=Habits.of_card(card))
 
 
 def split_plies(text: str) -> tuple[str, int]:

@@ -27,6 +27,8 @@ COMMANDS = {
     ),
     "convert": ("bgai.frontends.notation_cli", "add_convert_parser", "one identifier or match file to another form"),
     "show": ("bgai.frontends.notation_cli", "add_show_parser", "draw the board of an identifier"),
+    "external": ("bgai.frontends.external_server", "add_parser", "a bot as gnubg's external player, over TCP"),
+    "ubgi": ("bgai.frontends.ubgi", "add_parser", "a bot as a UBGI engine on standard input and output"),
     "plot": ("train.plot", "add_parser", "draw the learning curves of runs"),
     "export": ("train.cli", "add_export_parser", "copy the graded bots of a run to a folder"),
     "info": ("bgai.cli", "add_info_parser", "what a bot file says of itself"),

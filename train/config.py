@@ -57,7 +57,8 @@ class NetworkShape:
     hidden: tuple[int, ...] = (80,)
     """Hidden layers, first to last."""
     start: str = ""
-    """A bot file or run folder whose weights the run begins with; nothing begins with random weights."""
+    """A bot file or run folder whose weights the run begins with, grown where `hidden` asks for more units or for one
+    layer more; nothing begins with random weights."""
 
 
 @dataclass(frozen=True)

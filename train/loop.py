@@ -28,6 +28,7 @@ from bgai.evaluation.network import Network
 from train import strength
 from train.config import Config
 from train.folder import RunError, RunFolder
+from train.grow import grown
 from train.learner import Learner, NotFinite, schedule
 from train.lessons import start_lesson
 from train.model import to_network
@@ -284,13 +285,15 @@ def starting_network(config: Config) -> Network | None:
     if not config.network.start:
         return None
     network = bgai.bots.load(config.network.start, bearoff=False).network
-    asked = (config.network.encoding, config.network.hidden)
-    if (network.encoding.name, network.hidden) != asked:
-        raise RunError(
-            f"network.start = {config.network.start!r} has {network.encoding.name} inputs and hidden layers "
-            f"{list(network.hidden)}, the config asks for {asked[0]} and {list(asked[1])}"
-        )
-    return network
+    where = f"network.start = {config.network.start!r}"
+    if network.encoding.name != config.network.encoding:
+        raise RunError(f"{where} has {network.encoding.name} inputs, the config asks for {config.network.encoding}")
+    if network.hidden == config.network.hidden:
+        return network
+    try:
+        return grown(network, config.network.hidden, config.run.seed)
+    except ValueError as error:
+        raise RunError(f"{where}: {error}") from None
 
 
 def batch_size(done: int, smallest: int, largest: int) -> int:

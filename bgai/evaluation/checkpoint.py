@@ -16,6 +16,7 @@ import safetensors
 import safetensors.numpy
 
 from bgai.evaluation.encoding import UnknownEncoding, encoding
+from bgai.evaluation.habits import Habits
 from bgai.evaluation.network import Layer, Network
 from bgai.files import write_atomically
 
@@ -103,4 +104,8 @@ def _card(file: Path, metadata: dict[str, str]) -> dict[str, Any]:
         raise InvalidCheckpoint(f"{file}: its card is not JSON ({error})") from None
     if not isinstance(card, dict):
         raise InvalidCheckpoint(f"{file}: its card is not a JSON object")
+    try:
+        Habits.of_card(card)
+    except ValueError as error:
+        raise InvalidCheckpoint(f"{file}: {error}") from None
     return card

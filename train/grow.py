@@ -1,0 +1,53 @@
+"""A trained network made wider or one layer deeper without changing what it says (Chen, Goodfellow, Shlens 2016)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bgai.evaluation.network import Layer, Network
+
+NOISE = 0.02  # of a copied unit's weights, in parts of their own size, or copies would learn the same for ever
+
+
+def grown(network: Network, hidden: Sequence[int], seed: int) -> Network:
+    """The network with hidden layers of these sizes. A layer more is put in behind the first one that makes the
+    sizes fit; units beyond the old ones are copies that share their weight with the unit they copy.
+
+    Raises ValueError when a layer would have to shrink, or more than one is missing.
+    """
+    layers = list(network.layers)
+    sizes = list(network.hidden)
+    if len(hidden) == len(sizes) + 1:
+        # Not behind the first layer: its units and the encoding's extras would not fit through.
+        after = next((i for i in range(1, len(sizes)) if _fits([*sizes[: i + 1], *sizes[i:]], hidden)), None)
+        if after is not None:
+            layers.insert(after + 1, (np.eye(sizes[after], dtype=np.float32), np.zeros(sizes[after], np.float32)))
+            sizes.insert(after, sizes[after])
+    if len(hidden) != len(sizes) or not _fits(sizes, hidden):
+        raise ValueError(
+            f"a network of hidden layers {list(network.hidden)} cannot grow to {list(hidden)}: the layers may only "
+            "get wider, and one more may come behind the second or a later one"
+        )
+    rng = np.random.default_rng(seed)
+    for number, size in enumerate(hidden):
+        if size > sizes[number]:
+            layers[number], layers[number + 1] = _widened(layers[number], layers[number + 1], size, rng)
+    return Network(network.encoding, tuple(layers))
+
+
+def _fits(sizes: Sequence[int], hidden: Sequence[int]) -> bool:
+    return all(old <= new for old, new in zip(sizes, hidden, strict=True))
+
+
+def _widened(layer: Layer, following: Layer, size: int, rng: np.random.Generator) -> tuple[Layer, Layer]:
+    """A layer [out, in] with more units, and the one behind it, whose inputs are these units and maybe extras."""
+    (weights, bias), (next_weights, next_bias) = layer, following
+    old = len(bias)
+    copied = np.concatenate([np.arange(old), rng.integers(0, old, size - old)])
+    share = 1 / np.bincount(copied, minlength=old)[copied]
+    wider = weights[copied].copy()
+    wider[old:] *= 1 + NOISE * rng.standard_normal(wider[old:].shape)
+    outgoing = np.concatenate([next_weights[:, copied] * share, next_weights[:, old:]], axis=1)
+    return (wider.astype(np.float32), bias[copied]), (outgoing.astype(np.float32), next_bias)

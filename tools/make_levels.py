@@ -1,6 +1,7 @@
-"""Makes the levels beginner and normal of a strong bot file: the same network with habits.
+"""Makes the levels of a strong bot file: strong itself, beginner and normal the same network with habits.
 
-    .venv/bin/python tools/make_levels.py checkpoints/strong.safetensors --to checkpoints
+    .venv/bin/python tools/make_levels.py runs/strong-3/bots/strong.safetensors --to checkpoints --games 40000 \\
+        --stages runs/strong-1 runs/strong-2 runs/strong-3
 
 The numbers were chosen so that each level loses per decision what it should by gnubg 2-ply (docs/log.md).
 """
@@ -8,10 +9,17 @@ The numbers were chosen so that each level loses per decision what it should by 
 from __future__ import annotations
 
 import argparse
+import itertools
 from pathlib import Path
+from typing import Any
 
+import bgai
+from bgai.arena.duplicate import play_match
+from bgai.arena.sessions import Session, play_session
+from bgai.bots import find_bot_file, open_bot
 from bgai.evaluation.checkpoint import load_checkpoint, save_checkpoint
 from bgai.evaluation.habits import Habits
+from train.strength import as_numbers
 
 LEVELS = {
     "beginner": (
@@ -23,20 +31,76 @@ LEVELS = {
         "makes points, primes and anchors and plays it safe, but is often inexact",
     ),
 }
-KEPT = ("games", "minutes", "seed", "config", "revision", "run")
+KEPT = ("games", "minutes", "seed", "config", "run")
+OPPONENTS = ("pubeval", "gnubg:0", "bgsage:1")
+LENGTHS = (1, 5, 7)
+SEED = 2026
+
+
+def make(strong: Path, folder: Path, stages: list[Path]) -> None:
+    """The three bot files, cards without strength. `stages` are the runs that made the strong one, first to last."""
+    network, card = load_checkpoint(strong)
+    kept = {key: card[key] for key in KEPT if key in card}
+    if stages:
+        cards = [load_checkpoint(find_bot_file(str(run))).card for run in stages]
+        kept["stages"] = [{key: told[key] for key in ("run", "games", "minutes", "seed")} for told in cards]
+        kept["games"] = sum(told["games"] for told in cards)
+        kept["minutes"] = round(sum(told["minutes"] for told in cards), 1)
+    described = f"{network.encoding.name} inputs, hidden {list(network.hidden)}, self-play by one ply"
+    save_checkpoint(folder / "strong.safetensors", network, kept | {"name": "strong", "description": described})
+    for level, (habits, character) in LEVELS.items():
+        told = kept | {"name": level, "description": character, "habits": habits.as_card()}
+        save_checkpoint(folder / f"{level}.safetensors", network, told)
+
+
+def measure(folder: Path, games: int, matches: int) -> None:
+    """Play the levels against each other and the referees, and write what came out into their cards."""
+    levels = ("strong", "normal", "beginner")
+    bots = {level: bgai.load(folder / f"{level}.safetensors", bearoff=False) for level in levels}
+    cards: dict[str, dict[str, Any]] = {level: {"strength": {}, "wins": {}} for level in levels}
+    for level in levels:
+        for name in OPPONENTS:
+            result = play_match(bots[level], open_bot(name), games, SEED, check_plays=False)
+            cards[level]["strength"] |= as_numbers({name: result.score}, games)
+            print(f"{level} - {name}: {result.score}", flush=True)
+    for a, b in itertools.combinations(levels, 2):
+        result = play_match(bots[a], bots[b], games, SEED, check_plays=False)
+        won = sum(result.wins) / games
+        print(f"{a} - {b}: {result.score}, wins {100 * won:.1f} % of single games", flush=True)
+        cards[a]["strength"] |= as_numbers({b: result.score}, games)
+        cards[b]["strength"] |= as_numbers({a: result.score.turned()}, games)
+        cards[a]["wins"][b], cards[b]["wins"][a] = (
+            {"single games": round(won, 4)},
+            {"single games": round(1 - won, 4)},
+        )
+        for length in LENGTHS:
+            share = play_session(bots[a], bots[b], matches, SEED, Session(length)).score
+            print(f"  matches to {length}: {100 * share.mean:.1f} ± {100 * share.half_width:.1f} %", flush=True)
+            name = f"{length}-point matches"
+            cards[a]["wins"][b][name], cards[b]["wins"][a][name] = round(share.mean, 4), round(1 - share.mean, 4)
+    for level in levels:
+        file = folder / f"{level}.safetensors"
+        network, card = load_checkpoint(file)
+        card |= cards[level]
+        card["measured_by"] = (
+            f"tools/make_levels.py: {games:,} duplicate games, {matches:,} matches with the cube, seed {SEED}"
+        )
+        save_checkpoint(file, network, card)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("bot", type=Path, help="a bot file")
-    parser.add_argument("--to", type=Path, required=True, help="folder")
+    parser.add_argument("--to", type=Path, required=True, help="folder of the three levels")
+    parser.add_argument(
+        "--stages", type=Path, nargs="*", default=[], help="run folders that led to the bot, in order"
+    )
+    parser.add_argument("--games", type=int, default=0, help="games of each measurement; 0 measures nothing")
+    parser.add_argument("--matches", type=int, default=2_000, help="matches of each measurement")
     args = parser.parse_args()
-    network, card = load_checkpoint(args.bot)
-    for level, (habits, character) in LEVELS.items():
-        told = {key: card[key] for key in KEPT if key in card}
-        told |= {"name": level, "description": character, "habits": habits.as_card()}
-        save_checkpoint(args.to / f"{level}.safetensors", network, told)
-        print(args.to / f"{level}.safetensors")
+    make(args.bot, args.to, args.stages)
+    if args.games:
+        measure(args.to, args.games, args.matches)
     return 0
 
 

@@ -16,6 +16,7 @@ from bgai.arena.duplicate import MatchResult, play_match
 from bgai.arena.table import Pairing, cross_table, match_lines
 from bgai.bots import LEVELS, Bot, ValueBot
 from bgai.evaluation.checkpoint import load_checkpoint, save_checkpoint
+from bgai.evaluation.habits import Habits
 from bgai.files import write_atomically
 from train import strength
 
@@ -27,7 +28,7 @@ def graded_bots(bots: Path) -> dict[str, ValueBot]:
         path = bots / f"{level}.safetensors"
         if path.exists():
             network, card = load_checkpoint(path)
-            found[level] = ValueBot(network, name=level, card=card)
+            found[level] = ValueBot(network, name=level, card=card, habits=Habits.of_card(card))
     return found
 
 

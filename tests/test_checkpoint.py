@@ -10,6 +10,7 @@ import pytest
 import safetensors.numpy
 
 import bgai
+from bgai.bots import find_bot_file
 from bgai.evaluation.checkpoint import InvalidCheckpoint, load_checkpoint, save_checkpoint
 from bgai.evaluation.encoding import encoding
 from bgai.evaluation.network import Network
@@ -276,3 +277,16 @@ def test_a_card_that_is_no_json_writes_nothing(tmp_path):
 def test_no_folder_to_write_to(tmp_path):
     with pytest.raises(OSError):
         save_checkpoint(tmp_path / "nowhere" / "bot.safetensors", tiny_network(), {})
+
+
+def test_a_flipped_bit_in_the_weights_is_told(tmp_path):
+    path = tmp_path / "bot.safetensors"
+    save_checkpoint(path, load_checkpoint(find_bot_file("normal")).network, {"name": "x"})
+    whole = bytearray(path.read_bytes())
+    load_checkpoint(path)
+    for at in (len(whole) - 1, len(whole) // 2, len(whole) - 4_000):
+        damaged = whole.copy()
+        damaged[at] ^= 1
+        path.write_bytes(damaged)
+        with pytest.raises(InvalidCheckpoint, match="damaged: its weights are not those that were saved"):
+            load_checkpoint(path)

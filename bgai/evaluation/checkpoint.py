@@ -1,11 +1,13 @@
 """Bot files: a network's weights and its card in one safetensors file. Loading one can never run code.
 
-The file says what it is: metadata `format` = "bgai-bot", `version`, `encoding`, and `card`, a JSON object of what
-the bot was trained on and how strong it measured. Tensors: layer0.weight [out, in], layer0.bias [out], layer1...
+The file says what it is: metadata `format` = "bgai-bot", `version`, `encoding`, `sha256` of the weights, and `card`, a
+JSON object of what the bot was trained on and how strong it measured. Tensors: layer0.weight [out, in], layer0.bias
+[out], layer1...
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from pathlib import Path
@@ -47,6 +49,7 @@ def save_checkpoint(path: str | os.PathLike[str], network: Network, card: dict[s
         "version": VERSION,
         "encoding": network.encoding.name,
         "card": json.dumps(card, ensure_ascii=False, sort_keys=True),
+        "sha256": _digest(tensors),
     }
     write_atomically(path, safetensors.numpy.save(tensors, metadata=metadata))
 
@@ -76,7 +79,19 @@ def load_checkpoint(path: str | os.PathLike[str]) -> Checkpoint:
         raise InvalidCheckpoint(f"{file} cannot be read: {error}") from None
     except Exception as error:  # the parser raises its own kinds for damaged headers and sizes
         raise InvalidCheckpoint(f"{file} is damaged or no bot file ({error})") from None
-    return Checkpoint(_network(file, tensors, metadata), _card(file, metadata))
+    checkpoint = Checkpoint(_network(file, tensors, metadata), _card(file, metadata))
+    if metadata.get("sha256", _digest(tensors)) != _digest(tensors):
+        raise InvalidCheckpoint(f"{file} is damaged: its weights are not those that were saved; take a fresh copy")
+    return checkpoint
+
+
+def _digest(tensors: dict[str, np.ndarray]) -> str:
+    """SHA-256 of all weights with their names and shapes."""
+    digest = hashlib.sha256()
+    for name in sorted(tensors):
+        digest.update(f"{name} {tensors[name].dtype} {tensors[name].shape} ".encode())
+        digest.update(np.ascontiguousarray(tensors[name]).tobytes())
+    return digest.hexdigest()
 
 
 def _network(file: Path, tensors: dict[str, np.ndarray], metadata: dict[str, str]) -> Network:

@@ -16,7 +16,14 @@ from bgai.evaluation.bearoff_tables import BearoffTables, cached_tables, exact_o
 from bgai.evaluation.checkpoint import load_checkpoint
 from bgai.evaluation.cube import Stakes
 from bgai.evaluation.cube_decision import CubeDecision, decide, stakes_of
-from bgai.evaluation.cubeful import cubeful_ply, looked_ahead, roll_outcomes, static_values, wants_double, wants_take
+from bgai.evaluation.cubeful import (
+    choose_with_cube,
+    looked_ahead,
+    roll_outcomes,
+    static_values,
+    wants_double,
+    wants_take,
+)
 from bgai.evaluation.habits import Habits, habitual_rows
 from bgai.evaluation.lookahead import MOST_PLIES, choose_by_plies, look_ahead
 from bgai.evaluation.network import Network
@@ -114,10 +121,10 @@ class ValueBot(Bot):
         return choose_by_plies(self.outcomes, boards, check_dice(dice, len(boards)), self.plies)
 
     def choose_at(self, boards: np.ndarray, dice: np.ndarray, stakes: Stakes) -> np.ndarray:
-        """See Bot. The best play by one ply with cube and score, whatever `plies` says; habits know no score."""
+        """See Bot. The best play with cube and score; habits know no score."""
         if self.habits is not None:
             return self.choose_boards(boards, dice)
-        return cubeful_ply(self.outcomes, boards, dice, stakes).boards
+        return choose_with_cube(self.outcomes, boards, dice, stakes, self.plies)
 
     def doubles(self, boards: np.ndarray, stakes: Stakes) -> np.ndarray:
         """See Bot."""

@@ -19,6 +19,7 @@ from bgai.evaluation.cube import (
 )
 from bgai.evaluation.cube_decision import stakes_of
 from bgai.evaluation.cubeful import looked_ahead, play_values, static_values
+from bgai.evaluation.lookahead import look_ahead
 from bgai.evaluation.match_equity import compute_table, match_equity, parse_table, table_text
 from bgai.evaluation.search import value_afterstates
 from bgai.rules.match import Match
@@ -346,3 +347,15 @@ def test_exact_tables_decide_the_last_rolls(bot):
     assert exact.cube(match).no_double == pytest.approx(q + (1 - q) * failing, abs=1e-4)
     untouched = exact.cube(Match(length=5, turn=0, decision="roll", position=match.position))
     assert untouched.match_chances is not None
+
+
+def test_deeper_plays_count_the_score_too():
+    """At one-all only wins count: the deeper bot takes the play with most of them, by its own deeper look."""
+    deep = bgai.load("strong@2", bearoff=False)
+    boards, dice = start_board()[None], np.array([[5, 2]], dtype=np.int8)
+    last, rows = at_score(1, 1), value_afterstates(deep.outcomes, boards, dice)[0]
+    wins = look_ahead(deep.outcomes, rows, 1)[:, 3:].sum(axis=1)
+    chosen = deep.choose_at(boards, dice, last)[0]
+    assert wins[(rows == chosen).all(axis=1)][0] == pytest.approx(wins.max(), abs=1e-6)
+    match = Match(length=1, turn=0, decision="play", dice=(5, 2))
+    assert deep.choose_in(match).after.men == tuple(chosen.tolist())

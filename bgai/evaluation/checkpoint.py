@@ -1,7 +1,7 @@
 """Bot files: a network's weights and its card in one safetensors file. Loading one can never run code.
 
-The file says what it is: metadata `format` = "bgai-bot", `version`, `encoding`, `sha256` of the weights, and `card`, a
-JSON object of what the bot was trained on and how strong it measured. Tensors: layer0.weight [out, in], layer0.bias
+The file says what it is: metadata `format` = "bgai-bot", `version`, `encoding`, `sha256` of the weights, and `card`,
+a JSON object of what the bot was trained on and how strong it measured. Tensors: layer0.weight [out, in], layer0.bias
 [out], layer1...
 """
 

@@ -25,7 +25,7 @@ CENTRE, MINE, THEIRS = 0, 1, -1
 
 # Classes of positions by how well the cube works in them, and the efficiencies that tools/fit_cube.py found.
 CLASSES = ("contact", "race", "last rolls")
-EFFICIENCY = np.array([0.77, 0.65, 0.40])
+EFFICIENCY = np.array([0.745, 0.63, 0.42])
 _LAST_ROLLS = 20  # pips of the player on roll in a race, or fewer
 
 

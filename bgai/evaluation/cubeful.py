@@ -16,10 +16,10 @@ from bgai.evaluation.cube import (
     cube_values,
     position_efficiency,
 )
+from bgai.evaluation.lookahead import FILTERS, look_ahead, lowest_few
 from bgai.evaluation.match_equity import match_equity
-from bgai.evaluation.search import Choice, Evaluator, set_certain, value_afterstates
+from bgai.evaluation.search import Evaluator, set_certain, value_afterstates
 from bgai.rules.dice import ROLL_CHANCES, ROLLS
-from bgai.rules.outcome import points_lost_many
 
 
 def roll_outcomes(evaluate: Evaluator, boards: np.ndarray) -> np.ndarray:
@@ -43,14 +43,27 @@ def play_values(rows: np.ndarray, outcomes: np.ndarray, stakes: Stakes) -> np.nd
     return after_pass(theirs, stakes)
 
 
-def cubeful_ply(evaluate: Evaluator, boards: np.ndarray, dice: np.ndarray, stakes: Stakes) -> Choice:
+def choose_with_cube(
+    evaluate: Evaluator, boards: np.ndarray, dice: np.ndarray, stakes: Stakes, plies: int = 1
+) -> np.ndarray:
     """The best play of every board with the cube and the score counted: boards [B, 26] seen by the mover, dice
-    [B, 2], stakes of the B games."""
+    [B, 2], stakes of the B games -> [B, 26].
+
+    As in `choose_by_plies` the deeper looks are for fewer candidates, here those that are best so far at the score.
+    """
     rows, starts, outcomes = value_afterstates(evaluate, boards, dice)
-    each = stakes.take(np.repeat(np.arange(len(boards)), np.diff(starts)))
-    best = _highest(play_values(rows, outcomes, each), starts)
-    chosen = rows[best]
-    return Choice(chosen, outcomes[best], points_lost_many(chosen))
+    owner = np.repeat(np.arange(len(boards)), np.diff(starts))
+    values = -play_values(rows, outcomes, stakes.take(owner))  # lowest_few wants the lowest
+    for rolls, passing in enumerate(FILTERS[plies], start=1):
+        # A margin of points is worth half as much in chances to win a match, or less.
+        margin = passing.margin if not stakes.my_away.any() else passing.margin / 2
+        kept, starts = lowest_few(values, starts, passing.most, margin)
+        rows, values, owner = rows[kept], values[kept], owner[kept]
+        open_still = np.repeat(np.diff(starts) > 1, np.diff(starts))
+        deeper = look_ahead(evaluate, rows[open_still], rolls)
+        values[open_still] = -play_values(rows[open_still], deeper, stakes.take(owner[open_still]))
+    best, _ = lowest_few(values, starts, 1, 0.0)
+    return rows[best]
 
 
 def looked_ahead(evaluate: Evaluator, boards: np.ndarray, stakes: Stakes) -> np.ndarray:

@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: help install train train-strong test test-slow lint bench clean
+.PHONY: help install train train-strong test test-slow test-web lint bench clean
 
 help:
 	@echo "make install    .venv with everything that is tested, and the referees where they exist"
@@ -12,6 +12,7 @@ help:
 	@echo "make train-strong  train the strongest bot, configs/strong-1.toml and strong-2.toml"
 	@echo "make test       the fast tests"
 	@echo "make test-slow  the long proofs"
+	@echo "make test-web   the page in a browser (installs playwright, and Debian's chromium where apt-get may)"
 	@echo "make lint       ruff and mypy"
 	@echo "make bench      speeds, beside other programs where they are installed"
 	@echo "make clean      remove .venv and caches; runs/ stays"
@@ -22,7 +23,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "bgai needs Python 3.11 or newer; say which with: make $(MAKECMDGOALS) PYTHON=python3.11"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[train,test,lint]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[train,serve,test,lint]'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: -c constraints.txt \
 		'gnubg-nn' 'bgsage' \
 		|| echo "The referees (gnubg-nn, bgsage) could not be installed, see above; tables will do without them."
@@ -42,6 +43,13 @@ test: install
 
 test-slow: install
 	$(BIN)/python -m pytest -m slow
+
+test-web: install
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check playwright
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null \
+		|| { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-noto-cjk; } \
+		|| echo "chromium could not be installed, see above; the tests will say that they were skipped."
+	$(BIN)/python -m pytest -m web -rs
 
 lint: install
 	$(BIN)/ruff check .

@@ -27,6 +27,7 @@ COMMANDS = {
     ),
     "convert": ("bgai.frontends.notation_cli", "add_convert_parser", "one identifier or match file to another form"),
     "show": ("bgai.frontends.notation_cli", "add_show_parser", "draw the board of an identifier"),
+    "serve": ("bgai.frontends.http.cli", "add_parser", "play in the browser, and bots over HTTP"),
     "external": ("bgai.frontends.external_server", "add_parser", "a bot as gnubg's external player, over TCP"),
     "ubgi": ("bgai.frontends.ubgi", "add_parser", "a bot as a UBGI engine on standard input and output"),
     "plot": ("train.plot", "add_parser", "draw the learning curves of runs"),
@@ -175,6 +176,8 @@ def _how_to_install(package: str | None) -> str:
         "tensorboard": "torch tensorboard",
         "gnubg_nn": "gnubg-nn bgsage",
         "bgsage": "gnubg-nn bgsage",
+        "starlette": "starlette uvicorn",
+        "uvicorn": "starlette uvicorn",
     }
     return f"pip install {extras.get(package or '', package)}"
 

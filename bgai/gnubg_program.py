@@ -1,7 +1,7 @@
 """GNU Backgammon's own program as a bot that knows cube and score, asked through the Python inside it.
 
-`gnubg` (Debian: apt-get install gnubg) is started once and answers over a socket on this machine. Its plays are checked
-against bgai's own, as those of every referee. Knows nothing of bgai's networks.
+`gnubg` (Debian: apt-get install gnubg) is started once and answers over a socket on this machine. Its plays are
+checked against bgai's own, as those of every referee. Knows nothing of bgai's networks.
 """
 
 from __future__ import annotations

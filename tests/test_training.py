@@ -886,9 +886,9 @@ def test_a_run_begins_with_a_bot(config, finished, tmp_path):
 
 
 def test_a_start_that_does_not_fit_is_refused_before_the_run_begins(config, finished, tmp_path, capsys):
-    words = ["--set", f"network.start={finished}", "--set", "network.hidden=[9]"]
+    words = ["--set", f"network.start={finished}", "--set", "network.hidden=[3]"]
     assert run(config, tmp_path / "other", *words) == 2
-    assert "cannot grow to [9]" in capsys.readouterr().err
+    assert "cannot grow to [3]" in capsys.readouterr().err
     assert run(config, tmp_path / "other", "--set", "network.start=nowhere.safetensors") == 2
     assert "there is no bot file nowhere.safetensors" in capsys.readouterr().err
     assert not (tmp_path / "other").exists()

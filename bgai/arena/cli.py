@@ -53,7 +53,7 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
         metavar="BOT",
         nargs="+",
         help="beginner, normal, strong, a bot file or a run folder, with @2 or @3 behind it to look ahead; random, "
-        "pubeval, gnubg:PLIES or bgsage:PLIES",
+        "pubeval, gnubg:PLIES or bgsage:PLIES; an engine as ubgi:COMMAND, http:URL or python:MODULE:FUNCTION",
     )
     parser.add_argument(
         "--games",

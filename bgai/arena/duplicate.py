@@ -2,7 +2,8 @@
 
 Games come in pairs. Both games of a pair use the same dice, and the bots change seats in between, so luck
 that depends on the dice alone cancels. Seat 0 owns the first die of the opening roll; the higher die starts.
-Points are those of cubeless money games: 1 single, 2 gammon, 3 backgammon.
+Points are those of cubeless money games: 1 single, 2 gammon, 3 backgammon. An engine that gives no legal answer loses
+that game as a single one.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from bgai.arena.stats import Score, Verdict, check_sprt_bounds, score, sprt
 from bgai.bots import Bot
+from bgai.engines import EngineFailure
 from bgai.referees import illegal_rows
 from bgai.rules.dice import rolls
 from bgai.rules.outcome import points_lost_many
@@ -32,6 +35,17 @@ class ArenaError(ValueError):
     """A match that cannot be played or counted: wrong numbers asked for, or a bot that breaks the rules."""
 
 
+class Forfeit(NamedTuple):
+    """A game that an engine lost because it gave no legal answer."""
+
+    game: int
+    """Number of the game, as in the points."""
+    seat: int
+    """Who lost it: 0 is bot A, 1 bot B."""
+    why: str
+    """What the engine did, in a sentence."""
+
+
 @dataclass(frozen=True)
 class MatchResult:
     """What bot A scored against bot B; every number is A's unless its name says otherwise."""
@@ -44,6 +58,8 @@ class MatchResult:
     seconds: float
     verdict: Verdict | None = None
     """What the sequential test said, if there was one."""
+    forfeits: tuple[Forfeit, ...] = ()
+    """Games that an engine lost, as a single game each, because it gave no legal answer; they count in the points."""
 
     @property
     def games(self) -> int:
@@ -104,10 +120,12 @@ def play_match(
         check_sprt_bounds(low, high)
     began = time.monotonic()
     points = np.zeros(0, dtype=np.int8)
+    forfeits: tuple[Forfeit, ...] = ()
     result = MatchResult(bot_a.name, bot_b.name, seed, points, 0.0)
     for batch in _batches(bot_a, bot_b, games // 2, seed, check_plays, pairs_at_once):
-        points = np.concatenate([points, batch.ravel()])
-        result = MatchResult(bot_a.name, bot_b.name, seed, points, time.monotonic() - began)
+        forfeits += tuple(lost._replace(game=len(points) + lost.game) for lost in batch.forfeits)
+        points = np.concatenate([points, batch.points.ravel()])
+        result = MatchResult(bot_a.name, bot_b.name, seed, points, time.monotonic() - began, forfeits=forfeits)
         if sprt_bounds is not None:
             result = _up_to_verdict(result, sprt(result.pair_means, low, high))
         if progress is not None:
@@ -132,6 +150,15 @@ def play_pairs(bot_a: Bot, bot_b: Bot, pairs: np.ndarray, seed: int, *, check_pl
 
     Column 0 holds A's points with A in seat 0, column 1 with A in seat 1. Raises ArenaError.
     """
+    return _play_batch(bot_a, bot_b, pairs, seed, check_plays).points
+
+
+class _Batch(NamedTuple):
+    points: np.ndarray  # [P, 2] int8, as of play_pairs
+    forfeits: list[Forfeit]  # their games counted in this batch
+
+
+def _play_batch(bot_a: Bot, bot_b: Bot, pairs: np.ndarray, seed: int, check_plays: bool) -> _Batch:
     games = 2 * len(pairs)
     points = np.zeros(games, dtype=np.int8)
     live = np.arange(games)
@@ -139,16 +166,20 @@ def play_pairs(bot_a: Bot, bot_b: Bot, pairs: np.ndarray, seed: int, *, check_pl
     opening = np.repeat(rolls(seed, pairs, 0), 2, axis=0)
     seat_to_roll = (opening[:, 1] > opening[:, 0]).astype(np.int8)
     a_to_roll = seat_to_roll == live % 2
+    forfeits: list[Forfeit] = []
     for ply in range(MAX_PLIES):
         dice = rolls(seed, pairs[live // 2], ply)
-        boards = _played(bot_a, bot_b, boards, dice, a_to_roll, check_plays)
+        boards, failed = _played(bot_a, bot_b, boards, dice, a_to_roll, check_plays)
         won = points_lost_many(boards)
-        over = won > 0
+        for row, why in failed.items():
+            won[row] = -1  # the player who was to move has lost
+            forfeits.append(Forfeit(int(live[row]), int(not a_to_roll[row]), why))
+        over = won != 0
         points[live[over]] = np.where(a_to_roll[over], won[over], -won[over])
         going = ~over
         live, boards, a_to_roll = live[going], boards[going], ~a_to_roll[going]
         if len(live) == 0:
-            return points.reshape(-1, 2)
+            return _Batch(points.reshape(-1, 2), forfeits)
     raise ArenaError(
         f"a game between {bot_a.name} and {bot_b.name} is not over after {MAX_PLIES:,} rolls "
         f"(seed {seed}, pair {int(pairs[live[0] // 2])})"
@@ -157,15 +188,15 @@ def play_pairs(bot_a: Bot, bot_b: Bot, pairs: np.ndarray, seed: int, *, check_pl
 
 def _batches(
     bot_a: Bot, bot_b: Bot, pairs: int, seed: int, check_plays: bool, at_once: int | None
-) -> Iterator[np.ndarray]:
-    """Points of the pairs in order. Batches grow while they take less than seconds: slow bots report early,
+) -> Iterator[_Batch]:
+    """The pairs in order. Batches grow while they take less than seconds: slow bots report early,
     fast ones run in large batches."""
     size = at_once or _FIRST_PAIRS_AT_ONCE
     done = 0
     while done < pairs:
         began = time.monotonic()
         batch = np.arange(done, min(done + size, pairs), dtype=np.int64)
-        yield play_pairs(bot_a, bot_b, batch, seed, check_plays=check_plays)
+        yield _play_batch(bot_a, bot_b, batch, seed, check_plays)
         done += len(batch)
         if at_once is None and time.monotonic() - began < _BATCH_SECONDS / 2:
             size = min(2 * size, _MOST_PAIRS_AT_ONCE)
@@ -174,18 +205,25 @@ def _batches(
 def _up_to_verdict(result: MatchResult, verdict: Verdict) -> MatchResult:
     """The result at the moment of the decision, with its share of the time."""
     points = result.points[: 2 * verdict.pairs]
-    return replace(result, points=points, seconds=result.seconds * len(points) / len(result.points), verdict=verdict)
+    seconds = result.seconds * len(points) / len(result.points)
+    forfeits = tuple(lost for lost in result.forfeits if lost.game < len(points))
+    return replace(result, points=points, seconds=seconds, verdict=verdict, forfeits=forfeits)
 
 
 def _played(
     bot_a: Bot, bot_b: Bot, boards: np.ndarray, dice: np.ndarray, a_to_roll: np.ndarray, check_plays: bool
-) -> np.ndarray:
-    """The boards after each bot's play: every bot is asked once, for all its boards."""
-    after = np.empty_like(boards)
+) -> tuple[np.ndarray, dict[int, str]]:
+    """The boards after each bot's play: every bot is asked once, for all its boards. And the rows in which an engine
+    gave no answer, with what it did instead."""
+    after, failed = np.empty_like(boards), dict[int, str]()
     for bot, rows in ((bot_a, np.flatnonzero(a_to_roll)), (bot_b, np.flatnonzero(~a_to_roll))):
         if len(rows):
-            after[rows] = _choice(bot, boards[rows], dice[rows], check_plays)
-    return after
+            try:
+                after[rows] = _choice(bot, boards[rows], dice[rows], check_plays)
+            except EngineFailure as failure:
+                after[rows] = failure.answers
+                failed |= {int(rows[row]): why for row, why in failure.sentences.items()}
+    return after, failed
 
 
 def _choice(bot: Bot, boards: np.ndarray, dice: np.ndarray, check_plays: bool) -> np.ndarray:

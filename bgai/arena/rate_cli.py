@@ -21,6 +21,7 @@ from bgai.arena.rating import (
     BLUNDERS,
     Decisions,
     Rating,
+    asked,
     errors,
     mean_over_games,
     own_decisions,
@@ -46,6 +47,7 @@ class Result(NamedTuple):
     errors: np.ndarray  # [N] float64
     estimated: np.ndarray  # [N] bool
     seconds: float
+    failed: tuple[str, ...] = ()  # what an engine did instead of a legal answer; these decisions are left out
 
     @property
     def rating(self) -> Rating:
@@ -69,7 +71,7 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
         metavar="BOT",
         nargs="+",
         help="beginner, normal, strong, a bot file or a run folder, with @2 or @3 behind it to look ahead; random, "
-        "pubeval, gnubg:PLIES or bgsage:PLIES",
+        "pubeval, gnubg:PLIES or bgsage:PLIES; an engine as ubgi:COMMAND, http:URL or python:MODULE:FUNCTION",
     )
     parser.add_argument(
         "--referee",
@@ -129,10 +131,15 @@ def _rate_own_games(bots: list[Bot], labels: list[str], args: argparse.Namespace
         began = time.monotonic()
         with tqdm(desc=f"games of {label}", unit=" rolls", leave=False) as bar:
             decisions = own_decisions(bot, count, args.seed or 0, progress=bar.update)
+        failed: list[str] = []
         with tqdm(total=len(decisions.games), desc=label, unit=" decisions", leave=False) as bar:
-            lost = errors(bot, judge, decisions, progress=bar.update)
-        none = np.zeros(len(lost), dtype=bool)
-        results.append(Result(label, judge.name, decisions, lost, none, time.monotonic() - began))
+            lost = errors(bot, judge, decisions, progress=bar.update, failed=failed)
+        answered = ~np.isnan(lost)
+        _check_answers(label, answered, failed)
+        none = np.zeros(int(answered.sum()), dtype=bool)
+        seconds = time.monotonic() - began
+        kept = decisions.take(answered) if failed else decisions
+        results.append(Result(label, judge.name, kept, lost[answered], none, seconds, tuple(failed)))
     return results
 
 
@@ -143,16 +150,30 @@ def _rate_on_benchmark(bots: list[Bot], labels: list[str], benchmark: Benchmark,
     for bot, label in zip(bots, labels, strict=True):
         began = time.monotonic()
         chosen = np.empty_like(decisions.boards)
+        failed: dict[int, str] = {}
         with tqdm(total=len(benchmark), desc=label, unit=" decisions", leave=False) as bar:
             for first in range(0, len(benchmark), _BENCHMARK_BATCH):
                 part = slice(first, first + _BENCHMARK_BATCH)
-                chosen[part] = bot.choose_boards(decisions.boards[part], decisions.dice[part])
+                chosen[part], wrong = asked(bot, decisions.boards[part], decisions.dice[part])
+                failed |= {first + row: why for row, why in wrong.items()}
                 bar.update(len(decisions.boards[part]))
+        answered = np.ones(len(benchmark), dtype=bool)
+        answered[list(failed)] = False
+        _check_answers(label, answered, list(failed.values()))
         choice = benchmark.choices(chosen)
         seconds = time.monotonic() - began
         for name in benchmark.referees if referee is None else (referee,):
-            results.append(Result(label, name, decisions, *benchmark.errors(choice, name), seconds))
+            lost, estimated = benchmark.errors(choice, name)
+            kept = decisions.take(answered) if failed else decisions
+            told = tuple(failed.values())
+            results.append(Result(label, name, kept, lost[answered], estimated[answered], seconds, told))
     return results
+
+
+def _check_answers(label: str, answered: np.ndarray, failed: list[str]) -> None:
+    """Raises ArenaError for an engine that has not given a single legal answer."""
+    if failed and not answered.any():
+        raise ArenaError(f"{label} gave no legal answer in any decision: {failed[0]}")
 
 
 def benchmark_line(benchmark: Benchmark) -> str:
@@ -171,6 +192,10 @@ def result_lines(results: list[Result]) -> list[str]:
         ours = [result for result in results if result.referee == referee]
         lines += ["", *_differences(ours)] if len(ours) > 1 and ours[0].decisions is ours[1].decisions else []
         lines += ["", *_phase_table(ours)]
+    for result in results:
+        if result.failed and result.referee == referees[0]:
+            of = f"{len(result.failed):,} of {len(result.failed) + len(result.errors):,} decisions"
+            lines += ["", f"{result.label} gave no legal answer in {of}, which are left out: {result.failed[0]}"]
     if any(result.estimated.any() for result in results):
         lines += ["", "estimated: share of choices that the referee valued by its quicker look alone"]
     return lines
@@ -243,6 +268,7 @@ def _data(
                 "referee": result.referee,
                 "seconds": round(result.seconds, 3),
                 "estimated": round(float(result.estimated.mean()), 6),
+                "failed": list(result.failed),
                 **_rating_data(result.rating),
                 "phases": {
                     name: _rating_data(rating)

@@ -19,6 +19,7 @@ from bgai.arena.judges import MARGIN, Judge, candidates, indices, judge_one
 from bgai.arena.phases import PHASES, phases
 from bgai.arena.stats import CONFIDENCE, Score, t_quantile
 from bgai.bots import Bot
+from bgai.engines import EngineFailure
 from bgai.rules.dice import rolls
 from bgai.rules.moves import trusted_afterstates
 from bgai.rules.outcome import points_lost_many
@@ -56,8 +57,8 @@ def played_decisions(
 
     seats [G, 2] name the player of each game who rolls first and the other one, starts [G, 26] int8 are the boards
     before the first roll, games [G] int64 the numbers that pick the dice. `first_ply` 0 makes the first roll an
-    opening roll, which is never a double. `progress` gets the number of rolls after each ply. Raises ArenaError for
-    a game without end.
+    opening roll, which is never a double. `progress` gets the number of rolls after each ply. A game in which an
+    engine gives no legal answer ends there. Raises ArenaError for a game without end.
     """
     live = np.arange(len(games))
     boards = starts
@@ -68,13 +69,16 @@ def played_decisions(
         found.append(Decisions(boards, dice, games[live]).take(unforced))
         after = np.empty_like(boards)
         to_roll = seats[live, ply % 2]
+        failed: list[int] = []
         for number, player in enumerate(players):
             rows = np.flatnonzero(to_roll == number)
             if len(rows):
-                after[rows] = player.choose_boards(boards[rows], dice[rows])
+                after[rows], wrong = asked(player, boards[rows], dice[rows])
+                failed += rows[list(wrong)].tolist()
         if progress is not None:
             progress(len(boards))
         going = points_lost_many(after) == 0
+        going[failed] = False
         live, boards = live[going], after[going]
         if len(live) == 0:
             break
@@ -82,6 +86,14 @@ def played_decisions(
         if most_plies == MAX_PLIES:
             raise ArenaError(f"game {games[live[0]]} (seed {seed}) is not over after {MAX_PLIES:,} rolls")
     return Decisions(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+
+
+def asked(bot: Bot, boards: np.ndarray, dice: np.ndarray) -> tuple[np.ndarray, dict[int, str]]:
+    """What the bot chooses, and the rows in which an engine gave no legal answer with what it did instead."""
+    try:
+        return bot.choose_boards(boards, dice), {}
+    except EngineFailure as failure:
+        return failure.answers, failure.sentences
 
 
 def own_decisions(bot: Bot, count: int, seed: int, *, progress: Callable[[int], object] | None = None) -> Decisions:
@@ -104,16 +116,23 @@ def errors(
     *,
     margin: float = MARGIN,
     progress: Callable[[], object] | None = None,
+    failed: list[str] | None = None,
 ) -> np.ndarray:
     """What the bot loses in each decision by the judge, [N] float64; both its choice and the best are at full depth.
 
-    `progress` is called after every decision.
+    NaN where an engine gives no legal answer; `failed` is told what it did instead. `progress` is called after every
+    other decision.
     """
     rows, starts = candidates(decisions.boards, decisions.dice)
     lost = np.empty(len(decisions.boards))
     for i in range(len(lost)):  # one after the other: bots that look ahead take as long as judges do
         here = slice(starts[i], starts[i + 1])
-        chosen = bot.choose_boards(decisions.boards[i : i + 1], decisions.dice[i : i + 1])
+        chosen, wrong = asked(bot, decisions.boards[i : i + 1], decisions.dice[i : i + 1])
+        if wrong:
+            lost[i] = np.nan
+            if failed is not None:
+                failed += wrong.values()
+            continue
         wanted = np.zeros(starts[i + 1] - starts[i], dtype=bool)
         wanted[indices(rows[here], starts[i : i + 2] - starts[i], chosen)] = True
         values, _ = judge_one(judge, decisions.boards[i], decisions.dice[i], rows[here], wanted, margin)

@@ -2,7 +2,7 @@
 
 As in bgai.arena.duplicate, everything is played twice with the same dice and changed seats, and intervals are over
 these pairs. Games of a pair part ways with the first cube or play that differs, so less luck cancels than without a
-cube.
+cube. An engine that gives no legal answer loses that game as if it had resigned a single one.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from bgai.arena.duplicate import MAX_PLIES, ArenaError, check_games_and_seed
+from bgai.arena.duplicate import MAX_PLIES, ArenaError, Forfeit, check_games_and_seed
 from bgai.arena.stats import Score, score
 from bgai.bots import Bot
+from bgai.engines import EngineFailure
 from bgai.evaluation.cube import CENTRE, MINE, MOST_AWAY, THEIRS, Stakes
 from bgai.rules.dice import rolls
 from bgai.rules.outcome import points_lost_many
@@ -55,6 +57,8 @@ class SessionResult:
     cubes: np.ndarray
     """[games] int64: value of the cube at the end of the (last) game."""
     seconds: float
+    forfeits: tuple[Forfeit, ...] = ()
+    """Games that an engine lost because it gave no legal answer; in a match there can be several."""
 
     @property
     def games(self) -> int:
@@ -91,13 +95,16 @@ def play_session(
     check_games_and_seed(games, seed)
     began = time.monotonic()
     points = cubes = np.zeros(0, dtype=np.int64)
+    forfeits: tuple[Forfeit, ...] = ()
     result = SessionResult(bot_a.name, bot_b.name, session, points, cubes, 0.0)
     for begin in range(0, games // 2, _PAIRS_AT_ONCE):
         pairs = np.arange(begin, min(begin + _PAIRS_AT_ONCE, games // 2), dtype=np.int64)
         table = Tables(bot_a, bot_b, pairs, seed, session)
         table.play()
+        forfeits += tuple(lost._replace(game=2 * begin + lost.game) for lost in table.forfeits)
         points, cubes = np.concatenate([points, table.won]), np.concatenate([cubes, table.last_cube])
-        result = SessionResult(bot_a.name, bot_b.name, session, points, cubes, time.monotonic() - began)
+        seconds = time.monotonic() - began
+        result = SessionResult(bot_a.name, bot_b.name, session, points, cubes, seconds, forfeits)
         if progress is not None:
             progress(result)
     return result
@@ -122,6 +129,7 @@ class Tables:
         self.roller = np.zeros(count, dtype=np.int64)
         self.cube = np.ones(count, dtype=np.int64)
         self.owner = np.full(count, -1)  # a seat, or -1
+        self.forfeits: list[Forfeit] = []
         self._begin(np.arange(count))
 
     def play(self) -> None:
@@ -178,16 +186,22 @@ class Tables:
     def _cube(self) -> None:
         asked = self._may_double()
         stakes = self.stakes(asked)
+        failed: dict[int, str] = {}
         doubled = np.zeros(len(asked), dtype=np.bool_)
         taken = np.zeros(len(asked), dtype=np.bool_)
         for seat, bot in enumerate(self.bots):
             own = np.flatnonzero(self.roller[asked] == seat)
             if len(own):
-                doubled[own] = bot.doubles(self.board[asked[own]], stakes.take(own))
+                doubled[own] = _answers(failed, own, bot.doubles, self.board[asked[own]], stakes.take(own))
+        doubled[list(failed)] = False
+        self._forfeit({int(asked[row]): (int(self.roller[asked[row]]), why) for row, why in failed.items()})
+        failed = {}
         for seat, bot in enumerate(self.bots):
             own = np.flatnonzero(doubled & (self.roller[asked] != seat))
             if len(own):
-                taken[own] = bot.takes(self.board[asked[own]], stakes.take(own))
+                taken[own] = _answers(failed, own, bot.takes, self.board[asked[own]], stakes.take(own))
+        doubled[list(failed)] = False
+        self._forfeit({int(asked[row]): (int(1 - self.roller[asked[row]]), why) for row, why in failed.items()})
         rows = asked[doubled & taken]
         self.cube[rows] *= 2
         self.owner[rows] = 1 - self.roller[rows]
@@ -197,11 +211,17 @@ class Tables:
     def _roll(self) -> None:
         rows = np.flatnonzero(self.live)
         dice, stakes = self._dice(rows), self.stakes(rows)
+        failed: dict[int, str] = {}
         after = np.empty((len(rows), 26), dtype=np.int8)
         for seat, bot in enumerate(self.bots):
             own = np.flatnonzero(self.roller[rows] == seat)
             if len(own):
-                after[own] = bot.choose_at(self.board[rows[own]], dice[own], stakes.take(own))
+                boards, here = self.board[rows[own]], stakes.take(own)
+                after[own] = _answers(failed, own, bot.choose_at, boards, dice[own], here)
+        self._forfeit({int(rows[row]): (int(self.roller[rows[row]]), why) for row, why in failed.items()})
+        played = np.ones(len(rows), dtype=np.bool_)
+        played[list(failed)] = False
+        rows, after = rows[played], after[played]
         self.board[rows] = after
         self.ply[rows] += 1
         points = points_lost_many(after).astype(np.int64)
@@ -211,6 +231,14 @@ class Tables:
         if self.session.jacoby:
             points[self.owner[rows] < 0] = np.minimum(points[self.owner[rows] < 0], 1)
         self._end(rows[over], winner[over], (points * self.cube[rows])[over])
+
+    def _forfeit(self, lost: dict[int, tuple[int, str]]) -> None:
+        """At these tables the player in a seat gave no legal answer, so the other one wins what the cube says."""
+        if not lost:
+            return
+        self.forfeits += [Forfeit(table, seat, why) for table, (seat, why) in lost.items()]
+        rows = np.array(list(lost))
+        self._end(rows, np.array([1 - seat for seat, _ in lost.values()]), self.cube[rows])
 
     def _end(self, rows: np.ndarray, winner: np.ndarray, points: np.ndarray) -> None:
         """These tables' games are over."""
@@ -228,3 +256,12 @@ class Tables:
             one_away = (length - self.score[going]).min(axis=1) == 1
             self.crawford[going] = one_away & ~self.crawford_played[going]
             self._begin(going)
+
+
+def _answers(failed: dict[int, str], rows: np.ndarray, ask: Callable[..., np.ndarray], *given: Any) -> np.ndarray:
+    """What a bot answers for these rows; where it gave no answer, `failed` is told what it did instead."""
+    try:
+        return ask(*given)
+    except EngineFailure as failure:
+        failed |= {int(rows[row]): why for row, why in failure.sentences.items()}
+        return failure.answers

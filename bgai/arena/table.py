@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bgai.arena.duplicate import MatchResult
+from bgai.arena.duplicate import Forfeit, MatchResult
 from bgai.arena.sessions import CAP, SessionResult
 from bgai.arena.stats import CONFIDENCE, Score
 
@@ -50,7 +50,29 @@ def match_lines(
     lines = []
     for line, note in zip(aligned(rows, left=(0,)), notes, strict=True):
         lines += [line, f"  {note}"] if note else [line]
+    return lines + forfeit_lines(labels, results)
+
+
+def forfeit_lines(
+    labels: Sequence[str], results: Mapping[Pairing, MatchResult] | Mapping[Pairing, SessionResult]
+) -> list[str]:
+    """A line for each engine that lost games because it gave no legal answer, and what it did in the first."""
+    lines = []
+    for pairing, result in results.items():
+        for seat in (0, 1):
+            lost = [forfeit for forfeit in result.forfeits if forfeit.seat == seat]
+            if lost:
+                games = "1 game" if len(lost) == 1 else f"{len(lost):,} games"
+                against, first = labels[pairing[1 - seat]], min(lost)
+                lines.append(
+                    f"{labels[pairing[seat]]} lost {games} to {against} without a legal answer; "
+                    f"game {first.game + 1:,}: {first.why}"
+                )
     return lines
+
+
+def _forfeit_data(labels: Sequence[str], pairing: Pairing, forfeits: Sequence[Forfeit]) -> list[dict[str, Any]]:
+    return [{"game": lost.game + 1, "bot": labels[pairing[lost.seat]], "why": lost.why} for lost in forfeits]
 
 
 def session_lines(labels: Sequence[str], results: dict[Pairing, SessionResult]) -> list[str]:
@@ -68,7 +90,7 @@ def session_lines(labels: Sequence[str], results: dict[Pairing, SessionResult]) 
         else:
             row.append(share_text(result.score))
         rows.append([*row, f"{result.games:,}", f"{result.games / max(result.seconds, 1e-9):.3g}"])
-    return aligned(rows, left=(0,))
+    return aligned(rows, left=(0,)) + forfeit_lines(labels, results)
 
 
 def share_text(score: Score) -> str:
@@ -90,6 +112,7 @@ def session_data(labels: Sequence[str], pairing: Pairing, result: SessionResult)
             name: {"mean": score.mean, "interval": None if math.isinf(score.half_width) else score.half_width}
             for name, score in scores.items()
         },
+        "forfeits": _forfeit_data(labels, pairing, result.forfeits),
         "points": result.points.tolist(),
         "cubes": result.cubes.tolist(),
     }
@@ -131,6 +154,7 @@ def match_data(labels: Sequence[str], pairing: Pairing, result: MatchResult) -> 
         "seconds": round(result.seconds, 3),
         "games_per_second": round(result.games_per_second, 1),
         "sprt": _verdict_data(result),
+        "forfeits": _forfeit_data(labels, pairing, result.forfeits),
         "points": result.points.tolist(),
     }
 

@@ -1,0 +1,909 @@
+// The page: lobby, game, dialogs. The server says what is legal and what happened; this shows it and asks the person.
+
+import { Board } from "./board.js";
+import { check } from "./fair.js";
+import { browserLanguage, language, setLanguage, t } from "./i18n.js";
+import { RULES } from "./rules.js";
+import { Turn, offOf, pipsOf } from "./turn.js";
+
+const $ = (id) => document.getElementById(id);
+const SAVED = "bgai.game", PREFS = "bgai.settings";
+const PACES = { calm: { think: 900, step: 420, pause: 900 }, quick: { think: 260, step: 200, pause: 420 }, instant: { think: 0, step: 0, pause: 0 } };
+const DEFAULTS = { bot: "normal", length: 0, pace: "calm", cube: true, numbers: true, pips: true, language: null };
+const ADVISER = "strong";
+const CUBE_WORDS = { double: "double", "no double": "noDouble", take: "take", pass: "drop", drop: "drop", beaver: "take", "too good": "tooGood", "no cube": "noCube" };
+const wait = (milliseconds) => (milliseconds > 0 ? new Promise((done) => setTimeout(done, milliseconds)) : Promise.resolve());
+
+let prefs = { ...DEFAULTS, ...read(PREFS) };
+let meta = null; // of the running game: {bot, length, cube, rolls}
+let view = null; // the server's last answer
+let turn = null; // the person's turn that has begun
+let selected = null;
+let looking = null; // index into view.boards
+let run = 0; // number of the running loop; another number stops the older one
+let statusText = () => "";
+let byKey = false;
+let cards = null;
+let proofText = () => "";
+let canSave = true;
+let throwing = false; // the opening dice are rolling
+
+// What is kept in the browser
+
+function read(key) {
+  try {
+    const value = JSON.parse(localStorage.getItem(key) || "null");
+    return value && typeof value === "object" ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function write(key, value) {
+  try {
+    if (value === null) localStorage.removeItem(key);
+    else localStorage.setItem(key, JSON.stringify(value));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function save() {
+  const finished = view.match.decision === "over" && (view.match_winner !== null || meta.length === 0);
+  const kept = { version: 1, meta, score: view.score, savedGame: view.game, ...body() };
+  canSave = write(SAVED, finished ? null : kept);
+}
+
+// The server
+
+class Offline extends Error {}
+class Refused extends Error {}
+
+async function ask(path, content) {
+  let answer;
+  try {
+    answer = await fetch(`/api/v1/${path}`, content === undefined ? {} : { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(content) });
+  } catch {
+    throw new Offline();
+  }
+  if (answer.status >= 500) throw new Offline();
+  const told = await answer.json();
+  if (!answer.ok) throw new Refused(told.message);
+  return told;
+}
+
+function body() {
+  const actions = view.actions.map(({ kind, dice, moves, points }) => ({ kind, ...(dice && { dice }), ...(moves && { moves }), ...(points && { points }) }));
+  return { session: view.session, game: view.game, hash: view.hash, start: view.start, actions };
+}
+
+async function act(action) {
+  view = await ask("game/act", { ...body(), action });
+  save();
+}
+
+// Lobby
+
+function showLobby() {
+  run += 1;
+  view = meta = turn = null;
+  looking = null;
+  $("table").hidden = true;
+  $("lobby").hidden = false;
+  const form = $("settings");
+  form.elements.bot.value = prefs.bot;
+  form.elements.match.value = String(prefs.length);
+  form.elements.pace.value = prefs.pace;
+  for (const name of ["cube", "numbers", "pips"]) form.elements[name].checked = prefs[name];
+  fillLobby();
+}
+
+function fillLobby() {
+  const saved = read(SAVED);
+  $("continue").hidden = !saved;
+  if (saved) {
+    const [mine, theirs] = saved.score || [0, 0];
+    $("continue-text").textContent = t("continueText", { bot: t(saved.meta?.bot || "normal"), kind: kindText(saved.meta?.length || 0), mine, theirs, game: saved.savedGame || 1 });
+  }
+  for (const small of document.querySelectorAll("[data-card]")) {
+    const card = cards?.find((one) => one.name === small.dataset.card);
+    if (!card?.games) continue;
+    const points = card.strength?.strong?.points_per_game;
+    const words = { games: card.games.toLocaleString(language()), points: points?.toFixed(2).replace("-", "−") };
+    small.textContent = t(points === undefined ? "cardGamesStrong" : "cardGames", words);
+  }
+}
+
+function kindText(length) {
+  return length === 5 ? t("match5") : length === 7 ? t("match7") : length ? `${length}` : t("single");
+}
+
+function readSettings() {
+  const form = $("settings");
+  Object.assign(prefs, { bot: form.elements.bot.value, length: Number(form.elements.match.value), pace: form.elements.pace.value });
+  for (const name of ["cube", "numbers", "pips"]) prefs[name] = form.elements[name].checked;
+  write(PREFS, prefs);
+}
+
+async function begin(settings) {
+  const length = settings.length;
+  const fresh = await ask("game/new", { length, cube: settings.cube, jacoby: settings.cube && length === 0 });
+  meta = { bot: settings.bot, length, cube: settings.cube, rolls: null };
+  view = fresh;
+  enterTable();
+}
+
+function enterTable() {
+  turn = null;
+  selected = null;
+  looking = null;
+  proofText = () => "";
+  $("lobby").hidden = true;
+  $("table").hidden = false;
+  $("pace-now").value = prefs.pace;
+  board.showNumbers(prefs.numbers);
+  showHints(null);
+  window.scrollTo(0, 0);
+  save();
+  advance();
+}
+
+async function continueSaved() {
+  const saved = read(SAVED);
+  try {
+    const { session, game, hash, start, actions } = saved;
+    const restored = await ask("game/act", { session, game, hash, start, actions });
+    meta = { ...saved.meta };
+    view = restored;
+    enterTable();
+  } catch (error) {
+    if (error instanceof Offline) {
+      await dialog(t("continueTitle"), [t("offline")], [[t("close"), "close"]]);
+      return;
+    }
+    write(`${SAVED}.damaged`, saved);
+    write(SAVED, null);
+    await dialog(t("continueTitle"), [/another server/.test(error.message) ? t("otherKey") : t("damaged")], [[t("close"), "close"]]);
+    fillLobby();
+  }
+}
+
+// The game goes on
+
+const pace = () => {
+  const wanted = PACES[prefs.pace] || PACES.calm;
+  return matchMedia("(prefers-reduced-motion: reduce)").matches ? { ...wanted, step: 0 } : wanted;
+};
+const botName = () => t(meta.bot);
+
+/** Do all that needs no decision of the person, then show what he can do. */
+async function advance() {
+  const mine = ++run;
+  const gone = () => mine !== run;
+  try {
+    while (!gone()) {
+      turn = null;
+      selected = null;
+      draw();
+      const { decision } = view.match;
+      if (decision === "over") return await finish(gone);
+      if (decision === "opening") return offerOpening();
+      if (view.decider === 1) {
+        await botDoes(gone);
+        continue;
+      }
+      if (decision === "play" && !view.can_move) {
+        const dice = view.match.dice.join("-");
+        say(() => t("youNoMove", { dice }));
+        await wait(Math.max(pace().pause * 1.6, 60));
+        if (!gone()) await act({ kind: "play", moves: [] });
+        continue;
+      }
+      if (decision === "roll" && !view.may.includes("double")) {
+        await wait(pace().pause / 2);
+        if (!gone()) await act({ kind: "roll" });
+        continue;
+      }
+      if (decision === "take") {
+        await answerDouble();
+        continue;
+      }
+      if (decision === "play") {
+        turn = new Turn(view.boards[view.boards.length - 1], view.steps, view.match.dice);
+        say(() => t("yourPlay", { dice: view.match.dice.join("-") }));
+      } else {
+        say(() => t("yourRollOrDouble"));
+      }
+      draw();
+      if (byKey) decision === "roll" ? $("roll").focus() : board.focus(turn.sources[0]);
+      return;
+    }
+  } catch (error) {
+    if (gone()) return;
+    if (!(error instanceof Offline || error instanceof Refused)) console.error(error);
+    say(() => (error instanceof Offline ? t("offline") : /another server/.test(error.message) ? t("otherKey") : error.message));
+    draw();
+    $("retry").hidden = false;
+  }
+}
+
+function offerOpening() {
+  say(() => t("throwOpening"));
+  draw();
+  if (byKey) $("roll").focus();
+}
+
+async function throwOpening() {
+  const mine = ++run;
+  throwing = true;
+  quiet();
+  try {
+    for (;;) {
+      await act({ kind: "begin" });
+      if (mine !== run) return (throwing = false);
+      const [a, b] = view.actions[view.actions.length - 1].dice;
+      const words = () => ({ mine: a, theirs: b, n: a, bot: botName() });
+      say(() => t(a === b ? "tie" : a > b ? "youStart" : "botStarts", words()));
+      draw();
+      showDice([{ value: a, side: 0 }, { value: b, side: 1 }], false);
+      await wait(pace().pause * 1.5);
+      if (a !== b) break;
+    }
+    throwing = false;
+    if (mine === run) advance();
+  } catch (error) {
+    throwing = false;
+    if (mine !== run) return;
+    say(() => (error instanceof Offline ? t("offline") : error.message));
+    $("retry").hidden = false;
+  }
+}
+
+async function botDoes(gone) {
+  const { decision } = view.match;
+  if (decision === "roll") {
+    say(() => t("botRolls", { bot: botName() }));
+    await wait(pace().think / 2);
+  } else if (decision === "play" && view.can_move) {
+    say(() => t("botThinks", { bot: botName() }));
+    await wait(pace().think);
+  }
+  if (gone()) return;
+  const before = view;
+  view = await ask("game/bot", { ...body(), bot: meta.bot });
+  if (gone()) return;
+  save();
+  const done = view.actions[view.actions.length - 1];
+  const dice = (before.match.dice || []).join("-");
+  if (done.kind === "roll") {
+    const thrown = view.match.dice.join("-");
+    say(() => t(view.can_move ? "botRolled" : "botNoMove", { bot: botName(), dice: thrown }));
+    draw();
+    await wait(view.can_move ? pace().pause * 0.6 : pace().pause * 1.6);
+  } else if (done.kind === "play") {
+    fillLog();
+    for (const [from, to] of done.moves) {
+      await board.step(1, 25 - from, to === 0 ? "off" : 25 - to, pace().step);
+      if (gone()) return;
+    }
+    say(() => (done.moves.length ? t("botPlayed", { bot: botName(), play: done.text }) : t("botNoMove", { bot: botName(), dice })));
+  } else if (done.kind !== "double") {
+    const words = { take: "botTakes", drop: "botDrops", accept: "accepted", decline: "declined" }[done.kind];
+    say(() => t(words, { bot: botName() }));
+    draw();
+    await wait(pace().pause);
+  }
+}
+
+async function answerDouble() {
+  const { cube } = view.match;
+  say(() => t("botDoubles", { bot: botName() }));
+  for (;;) {
+    const text = [t("botDoublesText", { n: 2 * cube, m: cube })];
+    const choice = await dialog(t("botDoubles", { bot: botName() }), text, [[t("take"), "take", "primary"], [t("drop"), "drop"], [t("hint"), "hint", "quiet"]], { mustAnswer: true });
+    if (choice === "hint") {
+      const told = await ask("game/hint", { ...body(), bot: ADVISER });
+      await dialog(t("hint"), [t(told.cube.take ? "hintTake" : "hintDrop")], [[t("close"), "close"]]);
+      continue;
+    }
+    await act({ kind: choice });
+    return;
+  }
+}
+
+// The person's turn
+
+function choose(place) {
+  if (looking !== null || !turn) {
+    if (!turn && place !== 0 && !$("roll").hidden) say(() => statusNow());
+    return;
+  }
+  if (selected === null) {
+    if (turn.sources.includes(place)) select(place);
+    else if (turn.men[place] > 0 && !turn.complete) say(() => t("notThat"));
+    return;
+  }
+  if (place === selected) return step([turn.byLargerDie(place)]);
+  const steps = turn.targets(selected).get(place);
+  if (steps) return step(steps);
+  if (turn.sources.includes(place)) return select(place);
+  cancel();
+}
+
+function select(place) {
+  selected = place;
+  say(() => t("chooseTarget"));
+  light();
+}
+
+function cancel() {
+  if (!turn) return;
+  selected = null;
+  sayTurn();
+  light();
+}
+
+async function step(steps, milliseconds = pace().step) {
+  const own = turn;
+  selected = null;
+  light(true);
+  for (const one of steps) {
+    own.step(one);
+    await board.step(0, one[0], one[1] === 0 ? "off" : one[1], milliseconds);
+    if (turn !== own) return;
+  }
+  sayTurn();
+  draw();
+  if (byKey && turn.complete) $("confirm").focus();
+  else if (byKey && !turn.sources.includes(Number(document.activeElement?.dataset?.place))) board.focus(turn.sources[0]);
+}
+
+function drag(from, to) {
+  if (!turn || looking !== null) return false;
+  const steps = typeof to === "number" ? turn.targets(from).get(to) : undefined;
+  selected = null;
+  if (!steps) {
+    say(() => t("notThere"));
+    light();
+    return false;
+  }
+  step(steps, 0);
+  return true;
+}
+
+function mayDrag(from) {
+  if (!turn || looking !== null || !turn.sources.includes(from)) return false;
+  selected = from;
+  light();
+  return true;
+}
+
+function undo() {
+  if (!turn || !turn.steps.length) return;
+  turn.undo();
+  selected = null;
+  sayTurn();
+  draw();
+  if (byKey) board.focus(turn.sources[0]);
+}
+
+async function confirmTurn() {
+  if (!turn || !turn.complete) return;
+  const moves = turn.steps.map(([from, to]) => [from, to]);
+  await during(() => act({ kind: "play", moves }));
+}
+
+async function rollDice() {
+  if (view.match.decision === "opening") return throwOpening();
+  if (view.decider === 0 && view.match.decision === "roll") await during(() => act({ kind: "roll" }));
+}
+
+async function doubleNow() {
+  const { cube } = view.match;
+  const text = [t("askDoubleText", { bot: botName(), m: cube })];
+  const choice = await dialog(t("askDouble", { n: 2 * cube }), text, [[t("yesDouble"), "yes", "primary"], [t("cancel"), "no"]]);
+  if (choice !== "yes") return;
+  say(() => t("youDoubled", { n: 2 * cube }));
+  await during(() => act({ kind: "double" }));
+}
+
+async function resign() {
+  const { cube } = view.match;
+  const offers = [1, 2, 3].map((kind) => [t(`resign${kind}`, { n: kind * cube }), String(kind)]);
+  const choice = await dialog(t("askResign"), [t("askResignText", { bot: botName() })], [...offers, [t("cancel"), "no", "primary"]]);
+  if (["1", "2", "3"].includes(choice)) await during(() => act({ kind: "resign", points: Number(choice) }));
+}
+
+function quiet() {
+  for (const button of document.querySelectorAll(".actions > .buttons button")) button.hidden = true;
+}
+
+/** Ask the server once, buttons quiet meanwhile, and go on. */
+async function during(call) {
+  const mine = ++run;
+  showHints(null);
+  quiet();
+  try {
+    await call();
+    if (mine === run) advance();
+  } catch (error) {
+    if (mine !== run) return;
+    say(() => (error instanceof Offline ? t("offline") : error.message));
+    draw();
+    $("retry").hidden = false;
+  }
+}
+
+async function giveHint() {
+  const asked = view;
+  say(() => t("hintWait"));
+  try {
+    const told = await ask("game/hint", { ...body(), bot: ADVISER });
+    if (view !== asked) return;
+    showHints(told);
+    sayTurn();
+  } catch (error) {
+    say(() => (error instanceof Offline ? t("offline") : error.message));
+  }
+}
+
+let hintShown = null;
+function showHints(told) {
+  hintShown = told;
+  const list = $("hints");
+  list.hidden = !told;
+  list.replaceChildren();
+  if (!told) return;
+  const line = (left, right = "", kind = "") => {
+    const item = document.createElement("li");
+    item.className = kind;
+    item.append(Object.assign(document.createElement("span"), { textContent: left }), Object.assign(document.createElement("span"), { textContent: right }));
+    list.append(item);
+  };
+  if (told.kind === "plays") {
+    line(t("hintTitle"), "", "head");
+    for (const one of told.plays) line(one.play, t("hintEquity", { equity: signed(one.equity), win: `${(100 * one.win).toFixed(1)}%` }));
+    return;
+  }
+  const { cube } = told;
+  const offered = Math.min(cube.double_take ?? Infinity, cube.double_pass ?? Infinity);
+  const words = { a: signed(cube.no_double), b: signed(offered) };
+  line(t(cube.action === "too good" ? "hintTooGood" : cube.double ? "hintDouble" : "hintRoll", words));
+}
+
+const signed = (value) => (value < 0 ? "−" : "+") + Math.abs(value).toFixed(3);
+
+// The end of a game
+
+async function finish(gone) {
+  const won = view.winner === 0, done = view.actions[view.actions.length - 1];
+  const heading = () => (view.match_winner === null ? (won ? t("win") : t("lose", { bot: botName() })) : won ? t("matchWon") : t("matchLost", { bot: botName() }));
+  const points = t(view.points === 1 ? "points1" : "pointsN", { n: view.points });
+  const cube = view.match.cube;
+  let text = t("resultDropped", { points });
+  if (done.kind === "accept") text = t("resultResigned", { points });
+  if (done.kind === "play") {
+    const loser = view.off[won ? 1 : 0];
+    const men = view.boards[view.boards.length - 1];
+    const far = won ? men.slice(1, 7).some((n) => n < 0) || men[0] < 0 : men.slice(19, 26).some((n) => n > 0);
+    text = t("resultText", { kind: t(loser > 0 ? "kind1" : far ? "kind3" : "kind2"), cube, points });
+  }
+  say(() => `${heading()} · ${t("score", { mine: view.score[0], theirs: view.score[1] })}`);
+  draw();
+  reveal(gone);
+  await wait(pace().pause / 2);
+  for (;;) {
+    if (gone()) return;
+    const more = nextText();
+    const choice = await dialog(heading(), [text, t("score", { mine: view.score[0], theirs: view.score[1] })], [[more, "more", "primary"], [t("review"), "review"], [t("showBoard"), "board", "quiet"]]);
+    if (gone()) return;
+    if (choice === "more") return nextGame();
+    if (choice !== "review") return;
+    if ((await review()) === "look") return;
+  }
+}
+
+const nextText = () => t(view.match_winner === null && meta.length ? "nextGame" : "again");
+
+async function nextGame() {
+  try {
+    meta.rolls = countRolls();
+    if (view.match_winner === null && meta.length) {
+      view = await ask("game/next", body());
+      enterTable();
+    } else {
+      await begin({ bot: meta.bot, length: meta.length, cube: meta.cube });
+    }
+  } catch (error) {
+    say(() => (error instanceof Offline ? t("offline") : error.message));
+  }
+}
+
+async function reveal(gone) {
+  const throws = view.actions.filter((done) => done.dice).map((done) => done.dice);
+  try {
+    const told = await ask("game/reveal", body());
+    const found = await check(told, view.hash, throws);
+    if (gone()) return;
+    proofText = () => `${t({ ok: "proofOk", bad: "proofBad", nohash: "proofNoHash" }[found], { n: throws.length })} ${t("seed")} ${told.text}`;
+    $("proof").textContent = proofText();
+  } catch {
+    // the seed stays unknown; the game was played all the same
+  }
+}
+
+async function review() {
+  const waiting = $("status");
+  waiting.textContent = t("reviewWait");
+  let told;
+  try {
+    told = await ask("game/review", { ...body(), bot: ADVISER });
+  } catch (error) {
+    await dialog(t("review"), [error instanceof Offline ? t("offline") : error.message], [[t("close"), "close"]]);
+    return "closed";
+  }
+  waiting.textContent = statusText();
+  const pr = (player) => (player.pr === null ? t("prNone") : player.pr.toFixed(1));
+  const [me, it] = told.players;
+  const list = document.createElement("ol");
+  list.className = "errors";
+  for (const error of told.errors) {
+    const words = (text) => text.split(", ").map((word) => t(CUBE_WORDS[word] || word)).join(", ");
+    const made = words(error.made), dice = error.dice ? error.dice.join("-") : "";
+    const button = Object.assign(document.createElement("button"), { type: "button", textContent: t("reviewItem", { dice, made, best: words(error.best), loss: error.loss.toFixed(3) }) });
+    button.addEventListener("click", () => {
+      $("ask").close("look");
+      look(error.at);
+    });
+    const item = document.createElement("li");
+    item.append(button);
+    list.append(item);
+  }
+  const summary = t("reviewText", { mine: pr(me), theirs: pr(it), bot: botName(), myLuck: signed(me.luck), theirLuck: signed(it.luck) });
+  const content = told.errors.length ? [summary, list] : [t("reviewNone"), summary];
+  return dialog(t("reviewTitle"), content, [[t("close"), "close", "primary"]]);
+}
+
+// Looking
+
+function say(text) {
+  statusText = text;
+  $("status").textContent = text() + (canSave ? "" : ` ${t("notSaved")}`);
+}
+
+const statusNow = () => t(view.match.decision === "opening" ? "throwOpening" : "yourRollOrDouble");
+
+function sayTurn() {
+  if (!turn) return say(statusNow);
+  const own = turn;
+  say(() => (own.complete ? t("mayConfirm") : t("yourPlay", { dice: view.match.dice.join("-") })));
+}
+
+function draw() {
+  if (!view) return;
+  const { match } = view;
+  const at = looking ?? view.boards.length - 1;
+  const men = looking === null && turn ? turn.men : view.boards[at];
+  board.show(men, offOf(men));
+  drawCube();
+  drawDice();
+  light();
+  const mine = view.decider === 0 && looking === null;
+  $("roll").hidden = !(looking === null && !throwing && (match.decision === "opening" || (mine && match.decision === "roll" && view.may.includes("double"))));
+  $("roll").textContent = t(match.decision === "opening" ? "throwButton" : "roll");
+  $("double").hidden = !(mine && view.may.includes("double"));
+  $("confirm").hidden = !(mine && turn?.complete);
+  $("undo").hidden = !(mine && turn?.steps.length);
+  $("hint").hidden = !(mine && ((turn && !turn.steps.length) || (match.decision === "roll" && view.may.includes("double"))));
+  $("retry").hidden = true;
+  $("after").hidden = match.decision !== "over";
+  $("after").textContent = nextText();
+  $("resign").disabled = !(mine && view.may.includes("resign"));
+  const pips = pipsOf(men);
+  $("my-pips").textContent = prefs.pips ? t("pips", { n: pips[0] }) : "";
+  $("their-pips").textContent = prefs.pips ? t("pips", { n: pips[1] }) : "";
+  $("their-name").textContent = botName();
+  $("my-score").textContent = view.score[0];
+  $("their-score").textContent = view.score[1];
+  document.querySelector(".mine").classList.toggle("turn", view.decider === 0);
+  document.querySelector(".theirs").classList.toggle("turn", view.decider === 1);
+  const kind = [kindText(meta.length), meta.length ? t("game", { n: view.game }) : null, match.crawford ? t("crawford") : null, match.jacoby ? t("jacoby") : null, meta.cube ? null : t("noCube")];
+  $("match-text").textContent = kind.filter(Boolean).join(" · ");
+  $("hash").textContent = view.hash;
+  $("proof").textContent = proofText();
+  fillLog();
+  fillHistogram();
+  $("looking").hidden = looking === null;
+  $("status").hidden = looking !== null;
+  if (looking !== null) {
+    $("look-text").textContent = t("lookingBack", { n: looking, all: view.boards.length - 1 });
+    $("look-back").setAttribute("aria-label", t("earlier"));
+    $("look-on").setAttribute("aria-label", t("later"));
+    $("look-back").disabled = looking === 0;
+    $("look-on").disabled = looking === view.boards.length - 1;
+  }
+}
+
+function light(quiet = false) {
+  if (!turn || looking !== null || quiet) return board.light([], [], null);
+  const targets = selected === null ? [] : [...turn.targets(selected).keys()];
+  board.light(turn.sources, targets, selected);
+}
+
+function drawCube() {
+  const { match, actions } = view;
+  const before = actions.slice(0, looking ?? actions.length);
+  const takes = before.filter((done) => done.kind === "take");
+  const offering = before[before.length - 1]?.kind === "double" ? before[before.length - 1].player : null;
+  const owned = takes.length ? takes[takes.length - 1].player : null;
+  const value = 2 ** (takes.length + (offering === null ? 0 : 1));
+  const owner = owned === null ? t("cubeMiddle") : owned === 0 ? t("cubeMine") : t("cubeTheirs", { bot: botName() });
+  const shown = meta.cube && !match.crawford;
+  board.cube({ value, owner: owned, offered: offering === null ? null : 1 - offering, shown }, t("ariaCube", { n: value, owner }));
+}
+
+function drawDice() {
+  const { match, actions } = view;
+  const at = looking ?? actions.length;
+  const before = actions.slice(0, at);
+  const thrown = before.filter((done) => done.dice).pop();
+  if (!thrown || (looking === null && !throwing && (match.decision === "opening" || $("roll").hidden === false))) {
+    const due = looking === null && view.decider !== 1 && match.decision !== "over";
+    return showDice([], due);
+  }
+  const number = before.lastIndexOf(thrown);
+  const side = thrown.kind === "begin" ? (thrown.dice[0] > thrown.dice[1] ? 0 : 1) : thrown.player;
+  const played = before.slice(number + 1).some((done) => done.kind === "play");
+  const [high, low] = [...thrown.dice].sort((a, b) => b - a);
+  const values = high === low ? [high, high, high, high] : [high, low];
+  const used = looking === null && turn ? turn.used : values.map(() => played);
+  if (looking === null && !played && match.decision === "roll") return showDice([], view.decider === 0);
+  showDice(values.map((value, index) => ({ value, side, used: used[index] })), looking === null && Boolean(turn?.complete));
+}
+
+function showDice(dice, ready) {
+  const label = dice.length ? t("ariaDice", { dice: dice.map((die) => die.value).join(", ") }) : t("ariaNoDice");
+  board.dice(dice, { ready, label });
+}
+
+function fillLog() {
+  const list = $("log");
+  const items = [];
+  let dice = null, number = 0;
+  view.actions.forEach((done, index) => {
+    if (done.dice) dice = [...done.dice].sort((a, b) => b - a).join("");
+    if (done.kind === "roll") return;
+    const words = { begin: () => t("opening", { a: done.dice[0], b: done.dice[1] }), play: () => done.text || t("noMove"), double: () => t("doubles", { n: 2 * cubeBefore(index) }), take: () => t("takes"), drop: () => t("drops"), resign: () => `${t("resigns")} (${done.points})`, accept: () => t("accepts"), decline: () => t("declines") }[done.kind];
+    number += 1;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = done.player === null ? "pn" : `p${done.player}`;
+    button.dataset.at = index + 1;
+    if (looking === index + 1) button.setAttribute("aria-current", "true");
+    const who = document.createElement("i");
+    const roll = Object.assign(document.createElement("span"), { className: "roll", textContent: done.kind === "play" ? `${dice}:` : "" });
+    const text = Object.assign(document.createElement("span"), { textContent: words() });
+    const name = Object.assign(document.createElement("span"), { className: "unseen", textContent: done.player === null ? "" : done.player === 0 ? t("you") : botName() });
+    button.append(who, name, roll, text);
+    const item = document.createElement("li");
+    item.append(button);
+    items.push(item);
+  });
+  const atEnd = list.scrollTop + list.clientHeight >= list.scrollHeight - 40;
+  const more = items.length !== list.children.length;
+  list.replaceChildren(...items);
+  if (looking === null && (atEnd || more)) list.scrollTop = list.scrollHeight;
+}
+
+function cubeBefore(index) {
+  return 2 ** view.actions.slice(0, index).filter((done) => done.kind === "take").length;
+}
+
+/** How often each number fell in this session: {mine [6], theirs [6], throws, doubles}. */
+function countRolls() {
+  const past = meta.rolls || { mine: [0, 0, 0, 0, 0, 0], theirs: [0, 0, 0, 0, 0, 0], throws: 0, doubles: 0 };
+  const count = { mine: [...past.mine], theirs: [...past.theirs], throws: past.throws, doubles: past.doubles };
+  for (const { kind, dice, player } of view.actions) {
+    if (!dice) continue;
+    count.throws += 1;
+    if (kind === "begin") {
+      count.mine[dice[0] - 1] += 1;
+      count.theirs[dice[1] - 1] += 1;
+      continue;
+    }
+    if (dice[0] === dice[1]) count.doubles += 1;
+    for (const die of dice) (player === 0 ? count.mine : count.theirs)[die - 1] += 1;
+  }
+  return count;
+}
+
+function fillHistogram() {
+  const { mine, theirs, throws, doubles } = countRolls();
+  const most = Math.max(1, ...mine, ...theirs);
+  const box = $("histogram");
+  box.replaceChildren();
+  box.setAttribute("aria-label", t("histogram", { mine: mine.join(", "), theirs: theirs.join(", "), bot: botName() }));
+  for (let die = 0; die < 6; die++) {
+    const column = document.createElement("div");
+    for (const [count, kind] of [[mine[die], "m"], [theirs[die], "t"]]) {
+      const bar = Object.assign(document.createElement("b"), { className: kind, title: String(count) });
+      bar.style.height = `${(100 * count) / most}%`;
+      column.append(bar);
+    }
+    column.append(Object.assign(document.createElement("small"), { textContent: die + 1 }));
+    box.append(column);
+  }
+  $("dice-text").textContent = t("diceText", { n: throws, d: doubles });
+}
+
+function look(at) {
+  looking = at === null || at > view.boards.length - 1 ? null : Math.max(0, at);
+  draw();
+}
+
+function nameOf(place) {
+  if (!view || !meta) return t("ariaBoard");
+  if (place === "board") return t("ariaBoard");
+  const men = board.men, bot = botName();
+  let text;
+  if (place === 25) text = t("ariaBar", { mine: Math.max(men[25], 0), theirs: Math.max(-men[0], 0), bot });
+  else if (place === 0) text = `${t("ariaOff", { mine: board.off[0] })}; ${t("ariaTheirOff", { n: board.off[1], bot })}`;
+  else text = t("ariaPoint", { n: place, men: men[place] === 0 ? t("empty") : men[place] > 0 ? t("men", { n: men[place] }) : t("menTheirs", { n: -men[place], bot }) });
+  if (board.selected === place) text += `, ${t("chosen")}`;
+  else if (board.targets.has(place)) text += `, ${t("canGo")}`;
+  else if (board.sources.has(place) && board.selected === null) text += `, ${t("canMove")}`;
+  return text;
+}
+
+// Dialogs
+
+/** Show a dialog; the value of the button, "" when it was closed with Escape. */
+function dialog(title, content, buttons, { mustAnswer = false } = {}) {
+  const box = $("ask");
+  if (box.open) box.close("");
+  $("ask-title").textContent = title;
+  $("ask-body").replaceChildren(...content.map((part) => (typeof part === "string" ? Object.assign(document.createElement("p"), { textContent: part }) : part)));
+  $("ask-buttons").replaceChildren(
+    ...buttons.map(([text, value, kind = ""]) => {
+      const button = Object.assign(document.createElement("button"), { type: "button", textContent: text, className: kind });
+      button.dataset.value = value;
+      button.addEventListener("click", () => box.close(value));
+      return button;
+    }),
+  );
+  box.returnValue = "";
+  box.oncancel = (event) => {
+    if (mustAnswer) event.preventDefault();
+  };
+  box.showModal();
+  box.querySelector("button.primary")?.focus();
+  return new Promise((done) => {
+    box.onclose = () => {
+      if (mustAnswer && !box.returnValue) {
+        box.showModal(); // a second Escape closes whatever one says
+        return;
+      }
+      done(box.returnValue);
+    };
+  });
+}
+
+function showRules() {
+  const parts = [];
+  for (const [heading, paragraphs] of RULES[language()]) {
+    parts.push(Object.assign(document.createElement("h3"), { textContent: heading }));
+    for (const text of paragraphs) parts.push(Object.assign(document.createElement("p"), { textContent: text }));
+  }
+  parts.push(Object.assign(document.createElement("p"), { className: "small", textContent: t("keys") }));
+  $("rules-body").replaceChildren(...parts);
+  if (!$("rules").open) $("rules").showModal();
+  $("rules").scrollTop = 0;
+}
+
+async function leave() {
+  if (view.match.decision !== "over") {
+    const choice = await dialog(t("askLeave"), [t("askLeaveText")], [[t("yesLeave"), "yes"], [t("stay"), "no", "primary"]]);
+    if (choice !== "yes") return;
+  }
+  showLobby();
+}
+
+async function restart() {
+  const choice = await dialog(t("askRestart"), [t("askRestartText")], [[t("yesRestart"), "yes"], [t("cancel"), "no", "primary"]]);
+  if (choice !== "yes") return;
+  run += 1;
+  const { bot, length, cube } = meta;
+  write(SAVED, null);
+  try {
+    await begin({ bot, length, cube });
+  } catch (error) {
+    say(() => (error instanceof Offline ? t("offline") : error.message));
+    $("retry").hidden = false;
+  }
+}
+
+// Wiring
+
+const board = new Board($("board"), { choose, drag, mayDrag, escape: cancel, dice: () => (turn?.complete ? confirmTurn() : !$("roll").hidden ? rollDice() : undefined) }, nameOf);
+
+$("roll").addEventListener("click", rollDice);
+$("double").addEventListener("click", doubleNow);
+$("confirm").addEventListener("click", confirmTurn);
+$("undo").addEventListener("click", undo);
+$("hint").addEventListener("click", giveHint);
+$("retry").addEventListener("click", () => advance());
+$("after").addEventListener("click", nextGame);
+$("resign").addEventListener("click", resign);
+$("restart").addEventListener("click", restart);
+$("leave").addEventListener("click", leave);
+$("open-rules").addEventListener("click", showRules);
+$("look-back").addEventListener("click", () => look(looking - 1));
+$("look-on").addEventListener("click", () => look(looking + 1));
+$("look-end").addEventListener("click", () => look(null));
+$("log").addEventListener("click", (event) => {
+  const button = event.target.closest("button");
+  if (button) look(Number(button.dataset.at) === looking ? null : Number(button.dataset.at));
+});
+$("pace-now").addEventListener("change", () => {
+  prefs.pace = $("pace-now").value;
+  write(PREFS, prefs);
+});
+$("continue-button").addEventListener("click", continueSaved);
+$("brand").addEventListener("click", (event) => {
+  event.preventDefault();
+  if (view) leave();
+});
+$("settings").addEventListener("change", readSettings);
+$("settings").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  readSettings();
+  if (read(SAVED)) {
+    const choice = await dialog(t("askNew"), [t("askNewText")], [[t("yesNew"), "yes"], [t("cancel"), "no", "primary"]]);
+    if (choice !== "yes") return;
+  }
+  try {
+    await begin(prefs);
+  } catch (error) {
+    await dialog(t("start"), [error instanceof Offline ? t("offline") : error.message], [[t("close"), "close"]]);
+  }
+});
+$("language").addEventListener("change", () => {
+  prefs.language = setLanguage($("language").value);
+  write(PREFS, prefs);
+  refresh();
+});
+document.addEventListener("pointerdown", () => (byKey = false), true);
+document.addEventListener("keydown", (event) => {
+  if (["Enter", " ", "Tab"].includes(event.key) || event.key.startsWith("Arrow")) byKey = true;
+  if (!view || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]") || event.target.closest("select, input")) return;
+  if (event.key === "Escape" && looking !== null) return look(null);
+  const button = { r: "roll", d: "double", c: "confirm", u: "undo", h: "hint" }[event.key.toLowerCase()];
+  if (button && !$(button).hidden) {
+    byKey = true;
+    $(button).click();
+  }
+});
+window.addEventListener("beforeunload", (event) => {
+  if (view && view.match.decision !== "over" && view.actions.length) event.preventDefault();
+});
+
+function refresh() {
+  fillLobby();
+  if (view) {
+    draw();
+    say(statusText);
+    showHints(hintShown);
+  }
+  if ($("rules").open) showRules();
+}
+
+$("language").value = setLanguage(prefs.language || browserLanguage());
+showLobby();
+if (location.hash === "#rules") showRules();
+ask("bots")
+  .then((told) => {
+    cards = told.bots;
+    fillLobby();
+  })
+  .catch(() => {});

@@ -1,0 +1,112 @@
+// One turn of the person, step by step through the graph of legal steps that the server sent. Pure: knows no screen.
+
+export class Turn {
+  /** men [26] seen by the person; graph[i] = [[from, to, die, next], ...]; dice [high, low]. */
+  constructor(men, graph, dice) {
+    this.graph = graph;
+    this.dice = dice[0] === dice[1] ? [dice[0], dice[0], dice[0], dice[0]] : [...dice];
+    this.moments = [{ men: [...men], node: 0 }];
+    this.steps = [];
+  }
+
+  get now() {
+    return this.moments[this.moments.length - 1];
+  }
+
+  get men() {
+    return this.now.men;
+  }
+
+  get complete() {
+    return this.graph[this.now.node].length === 0;
+  }
+
+  /** Places whose men can move. */
+  get sources() {
+    return [...new Set(this.graph[this.now.node].map(([from]) => from))];
+  }
+
+  /** Which of the dice are used: one flag for each. */
+  get used() {
+    const left = this.steps.map(([, , die]) => die);
+    return this.dice.map((die) => {
+      const at = left.indexOf(die);
+      if (at < 0) return false;
+      left.splice(at, 1);
+      return true;
+    });
+  }
+
+  /** Places that the man can reach with one step or several -> the steps; of several ways the one with fewest hits. */
+  targets(from) {
+    const found = new Map();
+    let ways = [{ node: this.now.node, at: from, steps: [], men: this.men, hits: 0 }];
+    while (ways.length) {
+      const longer = [];
+      for (const way of ways) {
+        for (const step of this.graph[way.node]) {
+          if (step[0] !== way.at) continue;
+          const men = stepped(way.men, step);
+          const hits = way.hits + (men[0] < way.men[0] ? 1 : 0);
+          const next = { node: step[3], at: step[1], steps: [...way.steps, step], men, hits };
+          const known = found.get(step[1]);
+          if (!known || (known.steps.length === next.steps.length && hits < known.hits)) found.set(step[1], next);
+          if (step[1] > 0) longer.push(next);
+        }
+      }
+      ways = longer;
+    }
+    return new Map([...found].map(([to, way]) => [to, way.steps]));
+  }
+
+  /** The step of this man by the larger die that he can use. */
+  byLargerDie(from) {
+    return this.graph[this.now.node].filter((step) => step[0] === from).sort((a, b) => b[2] - a[2])[0];
+  }
+
+  step(step) {
+    this.moments.push({ men: stepped(this.men, step), node: step[3] });
+    this.steps.push(step);
+  }
+
+  undo() {
+    if (this.steps.length) {
+      this.steps.pop();
+      this.moments.pop();
+    }
+  }
+}
+
+/** Men after a step of the person. */
+export function stepped(men, [from, to]) {
+  const after = [...men];
+  after[from] -= 1;
+  if (to > 0) {
+    if (after[to] === -1) {
+      after[to] = 0;
+      after[0] -= 1;
+    }
+    after[to] += 1;
+  }
+  return after;
+}
+
+/** Men off [mine, theirs] of men [26] seen by the person. */
+export function offOf(men) {
+  let mine = 15, theirs = 15;
+  for (const count of men) {
+    if (count > 0) mine -= count;
+    else theirs += count;
+  }
+  return [mine, theirs];
+}
+
+/** Pip counts [mine, theirs]. */
+export function pipsOf(men) {
+  let mine = 0, theirs = 0;
+  men.forEach((count, point) => {
+    if (count > 0) mine += point * count;
+    else theirs += (25 - point) * -count;
+  });
+  return [mine, theirs];
+}

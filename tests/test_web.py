@@ -47,11 +47,13 @@ def server(tmp_path_factory):
     with subprocess.Popen(
         command, env={**os.environ, "BGAI_HOME": str(home)}, stdout=subprocess.PIPE, text=True
     ) as process:
-        assert process.stdout is not None
-        found = re.search(r"http://\S+/", process.stdout.readline())
-        assert found
-        yield found[0]
-        process.terminate()
+        try:
+            assert process.stdout is not None
+            found = re.search(r"http://\S+/", process.stdout.readline())
+            assert found
+            yield found[0]
+        finally:
+            process.terminate()
 
 
 @pytest.fixture(scope="module")

@@ -68,8 +68,16 @@ class Bot(ABC):
 
     def choose(self, pos: Position, dice: tuple[int, int]) -> Play:
         """The play for one roll. Raises ValueError for wrong dice or a finished game."""
-        _plays_of_a_running_game(pos, dice)
-        return _play_to(self.choose_boards(*_batch_of_one(pos, dice))[0], pos, dice, self.name)
+        plays = _plays_of_a_running_game(pos, dice)
+        return self._play_to(self.choose_boards(*_batch_of_one(pos, dice))[0], plays, pos, dice)
+
+    def _play_to(self, board: np.ndarray, plays: list[Play], pos: Position, dice: tuple[int, int]) -> Play:
+        """The one of the legal plays that leads to the chosen board."""
+        men = tuple(board.tolist())
+        for play in plays:
+            if play.after.men == men:
+                return play
+        raise ValueError(f"{self.name} chose a board that no legal play of {dice} from {pos.id} leads to")
 
 
 class ValueBot(Bot):
@@ -161,7 +169,8 @@ class ValueBot(Bot):
         if match.decision != "play" or match.dice is None:
             raise ValueError(f"there is no roll to play: decision is {match.decision!r}")
         boards, dice = _batch_of_one(match.position, match.dice)
-        return _play_to(self.choose_at(boards, dice, stakes_of(match))[0], match.position, match.dice, self.name)
+        chosen = self.choose_at(boards, dice, stakes_of(match))[0]
+        return self._play_to(chosen, legal_plays(match.position, match.dice), match.position, match.dice)
 
     def rank(self, pos: Position, dice: tuple[int, int]) -> list[tuple[Play, Outcomes, float]]:
         """All legal plays, best first, with the mover's chances and cubeless equity after each.
@@ -279,14 +288,6 @@ def checkpoint_folders() -> list[Path]:
     """Where the bots of the levels may be: inside an installed package, or at the top of a checkout."""
     package = Path(__file__).resolve().parent
     return [package / "checkpoints", package.parent / "checkpoints"]
-
-
-def _play_to(board: np.ndarray, pos: Position, dice: tuple[int, int], name: str) -> Play:
-    men = tuple(board.tolist())
-    for play in legal_plays(pos, dice):
-        if play.after.men == men:
-            return play
-    raise ValueError(f"{name} chose a board that no legal play of {dice} from {pos.id} leads to")
 
 
 def _plays_of_a_running_game(pos: Position, dice: tuple[int, int]) -> list[Play]:

@@ -11,9 +11,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
+
+from bgai.rules.moves import highest_bit
 
 _BAR = 25
 _BOARD = (1 << 25) - 2  # points 1 to 24
@@ -23,17 +24,6 @@ _ANCHORS = _BOARD & ~((1 << 18) - 1)  # points 18 to 24
 _AHEAD = 12  # points in front of a man that _LEAPS and _MOVES look at
 _PER_SIDE = 22
 TACTICS = 2 * _PER_SIDE + 5  # numbers per board
-
-
-@intrinsic
-def _highest_bit(typingctx, mask):
-    """Index of the highest set bit of a mask that is not zero."""
-
-    def codegen(context, builder, signature, args):
-        zeros = builder.ctlz(args[0], ir.Constant(ir.IntType(1), 1))
-        return builder.sub(ir.Constant(ir.IntType(64), 63), zeros)
-
-    return types.int64(types.int64), codegen
 
 
 @intrinsic
@@ -135,7 +125,7 @@ def _count_rolls(own, twos, singles, bar, open_points, blots, out, at):
             hit = reach & blots
             if hit:
                 hits += weight
-                pips += weight * _highest_bit(hit)
+                pips += weight * highest_bit(hit)
                 if _bits(hit) > 1:
                     doubles_hit += weight
             new = (made | (singles & reach)) & ~twos
@@ -166,14 +156,14 @@ def _count_side(men, own, twos, singles, their_twos, their_twos_own, their_blots
     _count_rolls(own, twos, singles, men[_BAR], open_points, their_blots, out, at)
     rear = 0
     if own:
-        rear = _highest_bit(own)
+        rear = highest_bit(own)
     out[at + 5] = rear / np.float32(25)
     out[at + 6] = _LEAPS[_ahead(their_twos_own, rear)] / np.float32(36)
     out[at + 7] = _MOVES[_ahead(their_twos_own, rear)] / np.float32(36)
     others = own & ~(1 << rear)
     second = 0
     if others:
-        second = _highest_bit(others)
+        second = highest_bit(others)
     out[at + 8] = _LEAPS[_ahead(their_twos_own, second)] / np.float32(36)
     mobility = 0
     spare = 0
@@ -264,10 +254,10 @@ def count_tactics(board, out, at):
     their_singles_seen &= _BOARD
     my_rear = 0
     if my_own:
-        my_rear = _highest_bit(my_own)
+        my_rear = highest_bit(my_own)
     their_rear = 0
     if their_own:
-        their_rear = _highest_bit(their_own)
+        their_rear = highest_bit(their_own)
     _count_side(
         mine, my_own, my_twos, my_singles, their_twos_seen, their_twos, their_singles_seen, _BAR - their_rear, out, at
     )

@@ -24,7 +24,7 @@ _PLACE = np.array([0] + [5**point for point in range(1, 26)], dtype=np.int64)
 
 
 @intrinsic
-def _highest(typingctx, mask):
+def highest_bit(typingctx, mask):
     """Index of the highest set bit of a mask that is not zero."""
 
     def codegen(context, builder, signature, args):
@@ -59,7 +59,7 @@ def _sources(own, open_points, die):
         movable = 1 << _BAR
     sources = movable & (open_points << die)
     if own < _BEYOND_HOME and own > 0:
-        rearmost = _highest(own)
+        rearmost = highest_bit(own)
         if rearmost > die:
             sources |= own & (1 << die)
         else:
@@ -104,13 +104,13 @@ def _two_dice(board, high, low, out, n, keys, hits):
         die1, die2 = (high, low) if order == 0 else (low, high)
         firsts = _sources(own, open_points, die1)
         while firsts:
-            first = _highest(firsts)
+            first = highest_bit(firsts)
             firsts &= ~(1 << first)
             seconds = _sources(_without_and_with(own, board[first] == 1, first, die1), open_points, die2)
             key1 = _PLACE[max(first - die1, 0)] - _PLACE[first]
             hit1 = blots & (1 << max(first - die1, 0))
             while seconds:
-                second = _highest(seconds)
+                second = highest_bit(seconds)
                 seconds &= ~(1 << second)
                 key = key1 + _PLACE[max(second - die2, 0)] - _PLACE[second]
                 hit = hit1 | (blots & (1 << max(second - die2, 0)))
@@ -134,7 +134,7 @@ def _one_die(board, die, out, n):
     own, open_points, _ = _own_and_open(board)
     sources = _sources(own, open_points, die)
     while sources:
-        point = _highest(sources)
+        point = highest_bit(sources)
         sources &= ~(1 << point)
         _turn_into(board, out[n])
         _move(out[n], point, die)
@@ -159,7 +159,7 @@ def _double(board, die, out, n, rows):
         if lefts[depth] == 0:
             depth -= 1
             continue
-        point = _highest(lefts[depth])
+        point = highest_bit(lefts[depth])
         lefts[depth] &= ~(1 << point)
         last_man = rows[depth, _BAR - point] == -1
         moved = _without_and_with(owns[depth], last_man, point, die)

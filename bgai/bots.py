@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from bgai.evaluation.cubeful import (
 from bgai.evaluation.habits import Habits, habitual_rows
 from bgai.evaluation.lookahead import MOST_PLIES, choose_by_plies, look_ahead
 from bgai.evaluation.network import Network
-from bgai.evaluation.search import equities, value_afterstates
+from bgai.evaluation.search import Evaluator, equities, value_afterstates
 from bgai.rules.match import Match
 from bgai.rules.moves import check_dice
 from bgai.rules.outcome import OUTCOMES, Outcomes, result, turn_outcomes
@@ -84,7 +85,8 @@ class ValueBot(Bot):
     """A value network that plays the afterstate worth least to the opponent, looking `plies` ahead.
 
     1 (the default) takes its word for the afterstates, 2 and 3 look at the replies to one and two rolls: see
-    `bgai.evaluation.lookahead`. With `bearoff` tables those value the pure bearoffs, and the network the rest.
+    `bgai.evaluation.lookahead`. With `bearoff` tables those value the pure bearoffs, and the network the rest. Where
+    the network has a sketch, that sifts the plays first.
     """
 
     def __init__(
@@ -109,13 +111,21 @@ class ValueBot(Bot):
 
     def outcomes(self, parents: np.ndarray, boards: np.ndarray, starts: np.ndarray) -> np.ndarray:
         """Chances for the player to roll on `boards`, by network and tables; arrays as in `Network.outcomes`."""
+        return self._by_tables(self.network, parents, boards, starts)
+
+    @property
+    def sketch(self) -> Evaluator | None:
+        """As `outcomes`, but roughly and quickly, by the network's sketch; None where it has none."""
+        return None if self.network.sketch is None else partial(self._by_tables, self.network.sketch)
+
+    def _by_tables(self, network: Network, parents: np.ndarray, boards: np.ndarray, starts: np.ndarray) -> np.ndarray:
         if self.bearoff is None:
-            return self.network.outcomes(parents, boards, starts)
+            return network.outcomes(parents, boards, starts)
         exact = np.empty((len(boards), OUTCOMES), dtype=np.float32)
         known = exact_outcomes(self.bearoff, boards, exact)
         if known == len(boards):  # the network would be overruled in all
             return exact
-        chances = self.network.outcomes(parents, boards, starts)
+        chances = network.outcomes(parents, boards, starts)
         if known:
             exact_outcomes(self.bearoff, boards, chances)
         return chances
@@ -126,13 +136,13 @@ class ValueBot(Bot):
         if self.habits is not None and self.plies == 1:
             rows, starts, outcomes = value_afterstates(self.outcomes, boards, check_dice(dice, len(boards)))
             return rows[habitual_rows(self.habits, rows, starts, outcomes)]
-        return choose_by_plies(self.outcomes, boards, check_dice(dice, len(boards)), self.plies)
+        return choose_by_plies(self.outcomes, boards, check_dice(dice, len(boards)), self.plies, self.sketch)
 
     def choose_at(self, boards: np.ndarray, dice: np.ndarray, stakes: Stakes) -> np.ndarray:
         """See Bot. The best play with cube and score; habits know no score."""
         if self.habits is not None:
             return self.choose_boards(boards, dice)
-        return choose_with_cube(self.outcomes, boards, dice, stakes, self.plies)
+        return choose_with_cube(self.outcomes, boards, dice, stakes, self.plies, self.sketch)
 
     def doubles(self, boards: np.ndarray, stakes: Stakes) -> np.ndarray:
         """See Bot."""
@@ -176,12 +186,13 @@ class ValueBot(Bot):
         """All legal plays, best first, with the mover's chances and cubeless equity after each.
 
         All are looked at as deep as the bot looks, where `choose` leaves out those that are plainly worse after a
-        shallower look; so once in a thousand plays another one comes first here. Raises ValueError as `choose` does.
+        shallower or rougher look; so once in a few hundred plays another one comes first here. Raises ValueError as
+        `choose` does.
         """
         plays = {play.after.men: play for play in _plays_of_a_running_game(pos, dice)}
         rows, _, outcomes = value_afterstates(self.outcomes, *_batch_of_one(pos, dice))
         if self.plies > 1:
-            outcomes = look_ahead(self.outcomes, rows, self.plies - 1)
+            outcomes = look_ahead(self.outcomes, rows, self.plies - 1, self.sketch)
         values = equities(outcomes)
         mine = turn_outcomes(outcomes)
         order = np.argsort(values, kind="stable")
@@ -196,7 +207,7 @@ class ValueBot(Bot):
             exact = [0.0] * OUTCOMES
             exact[points - 1 if points > 0 else OUTCOMES // 2 - points - 1] = 1.0
             return Outcomes(*exact)
-        return Outcomes(*look_ahead(self.outcomes, pos.board[None], self.plies - 1)[0].tolist())
+        return Outcomes(*look_ahead(self.outcomes, pos.board[None], self.plies - 1, self.sketch)[0].tolist())
 
     def __repr__(self) -> str:
         tables = ", bearoff tables" if self.bearoff else ""

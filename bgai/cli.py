@@ -116,6 +116,8 @@ def _info(args: argparse.Namespace) -> int:
         return 0
     print(find_bot_file(args.bot))
     print(f"network: {bot.network.encoding.name} inputs, hidden {list(bot.network.hidden)}")
+    if bot.network.sketch is not None:
+        print(f"sifts plays by a sketch: hidden {list(bot.network.sketch.hidden)}")
     print(f"looks ahead: {bot.plies} {'ply' if bot.plies == 1 else 'plies'} (gnubg would say {bot.plies - 1})")
     print(f"pure bearoffs: {'by exact tables' if bot.bearoff else 'by the network'}")
     card = dict(bot.card)

@@ -61,6 +61,7 @@ NEXT = [
     [0.0, 0.0, 0.0, 0.0, 0.0, 1.0],  # he has lost a backgammon
 ]
 OVER = [False, False, True, False, True]
+NO_LUCK = np.zeros((5, 6), dtype=np.float32)
 
 
 @pytest.mark.parametrize(
@@ -100,20 +101,36 @@ OVER = [False, False, True, False, True]
     ],
 )
 def test_lambda_returns_by_hand(lam, targets):
-    given = lambda_returns(np.array(NEXT, dtype=np.float32), np.array(OVER), np.zeros(5, dtype=bool), lam)
+    given = lambda_returns(np.array(NEXT, dtype=np.float32), np.array(OVER), np.zeros(5, dtype=bool), NO_LUCK, lam)
     assert given.dtype == np.float32
     np.testing.assert_allclose(given, targets, atol=1e-6)
 
 
 def test_lambda_returns_stop_where_another_play_was_tried():
     explored = np.array([False, True, False, False, False])
-    given = lambda_returns(np.array(NEXT, dtype=np.float32), np.array(OVER), explored, 0.5)
+    given = lambda_returns(np.array(NEXT, dtype=np.float32), np.array(OVER), explored, NO_LUCK, 0.5)
     # The second position's own estimate, turned; half of it and half of line 0 for the first.
     np.testing.assert_allclose(given[1], [0.4, 0.2, 0.0, 0.2, 0.1, 0.1], atol=1e-6)
     np.testing.assert_allclose(given[0], [0.25, 0.1, 0.05, 0.45, 0.15, 0.0], atol=1e-6)
     np.testing.assert_allclose(
-        given[2:], lambda_returns(*(np.array(a)[2:] for a in (np.float32(NEXT), OVER, explored)), 0.5)
+        given[2:], lambda_returns(*(np.array(a)[2:] for a in (np.float32(NEXT), OVER, explored, NO_LUCK)), 0.5)
     )
+
+
+def test_lambda_returns_less_their_luck():
+    luck = NO_LUCK.copy()
+    luck[0] = [0.1, 0.0, 0.0, -0.1, 0.0, 0.0]
+    luck[2] = [0.0, 0.2, 0.0, -0.2, 0.0, 0.0]
+    unexplored = np.zeros(5, dtype=bool)
+    nothing = lambda_returns(np.array(NEXT, dtype=np.float32), np.array(OVER), unexplored, luck, 0.0)
+    np.testing.assert_allclose(nothing[0], [0.2, 0.1, 0.0, 0.6, 0.1, 0.0], atol=1e-6)  # [0.3, .., 0.5, ..] less luck
+    np.testing.assert_allclose(nothing[1], [0.4, 0.2, 0.0, 0.2, 0.1, 0.1], atol=1e-6)
+    np.testing.assert_allclose(nothing[2], [0.0, 0.8, 0.0, 0.2, 0.0, 0.0], atol=1e-6)
+    half = lambda_returns(np.array(NEXT, dtype=np.float32), np.array(OVER), unexplored, luck, 0.5)
+    # As by hand above, and what is taken from a later position counts half, turned, for the one before.
+    np.testing.assert_allclose(half[2], [0.0, 0.8, 0.0, 0.2, 0.0, 0.0], atol=1e-6)
+    np.testing.assert_allclose(half[1], [0.3, 0.1, 0.0, 0.1, 0.45, 0.05], atol=1e-6)
+    np.testing.assert_allclose(half[0], [0.1, 0.275, 0.025, 0.5, 0.1, 0.0], atol=1e-6)
 
 
 def forward_view(next_outcomes, over, lam):
@@ -139,7 +156,7 @@ def test_lambda_returns_are_the_forward_view(lam):
     over = np.concatenate([np.arange(length) == length - 1 for length in rng.integers(1, 60, size=12)])
     chances = rng.dirichlet(np.full(6, 0.5), size=len(over)).astype(np.float32)
     chances[over] = np.eye(6, dtype=np.float32)[rng.integers(3, 6, size=over.sum())]
-    given = lambda_returns(chances, over, np.zeros_like(over), lam)
+    given = lambda_returns(chances, over, np.zeros_like(over), np.zeros_like(chances), lam)
     np.testing.assert_allclose(given, forward_view(chances, over, lam), atol=1e-5)
     np.testing.assert_allclose(given.sum(axis=1), 1, atol=1e-5)
 
@@ -583,8 +600,9 @@ def stop_at_save(monkeypatch, number):
     [
         ["learning.optimizer=sgd", "learning.play_average=true", "learning.passes=2", "network.encoding=men292"],
         ["learning.optimizer=adamw", "learning.weight_decay=0.1", "learning.average=0", "network.hidden=[9, 7]"],
+        ["network.sketch=[6]", "learning.without_luck=true", "run.sift=true", "run.explore=0.2"],
     ],
-    ids=["sgd", "adamw"],
+    ids=["sgd", "adamw", "sketch"],
 )
 def test_stopped_and_resumed_is_the_same_to_the_bit(short, tmp_path, monkeypatch, capsys, words):
     words = [w for word in words for w in ("--set", word)]
@@ -966,8 +984,39 @@ def test_exploring_makes_other_plays_now_and_then(network):
     assert 0 <= min(loss) and np.mean(loss) < 0.08
 
 
+# --- luck
+
+
+def test_luck_is_what_the_roll_brings_beyond_the_mean_of_all(network):
+    bot = ValueBot(network, name="any")
+    games = play_games(network.outcomes, seed=3, first=0, count=3, sketch=network.outcomes, without_luck=True)
+    assert same(games._replace(luck=games.luck * 0), play_games(network.outcomes, seed=3, first=0, count=3))
+    ply = 0
+    for i in range(games.lengths[0]):
+        mean = np.zeros(6)
+        for roll in itertools.product(range(1, 7), repeat=2):
+            mean += np.array(bot.rank(Position(games.boards[i]), roll)[0][1]) / 36
+        dice = tuple(rolls(3, np.array([0]), ply)[0].tolist())
+        got = np.array(bot.rank(Position(games.boards[i]), dice)[0][1])
+        np.testing.assert_allclose(games.luck[i], got - mean, atol=1e-5)
+        ply += 1
+
+
+def test_without_luck_returns_have_less_noise_and_the_same_mean(network):
+    how = {"seed": 5, "first": 0, "count": 3_000, "lam": 0.0, "all_dice": 0.0}
+    plain = play_lesson(network.outcomes, **how)
+    less = play_lesson(network.outcomes, **how, sketch=network.outcomes, without_luck=True)
+    np.testing.assert_array_equal(plain.boards, less.boards)
+    sure = all_dice_targets(network.outcomes, plain.boards[:2000]) @ POINTS
+    noise, rest = plain.targets[:2000] @ POINTS - sure, less.targets[:2000] @ POINTS - sure
+    assert rest.std() < 0.001 < noise.std()  # here the network measures its own luck
+    later = ~np.isin(np.arange(len(plain.boards)), np.cumsum(plain.games.lengths) - plain.games.lengths)
+    luck = less.games.luck[later] @ POINTS  # opening rolls are no doubles, so theirs need not be fair
+    assert abs(luck.mean()) < 4 * luck.std() / np.sqrt(len(luck))
+
+
 def one_of(games, number):
     """The games with only this one in them."""
     rows = np.repeat(np.arange(len(games.lengths)), games.lengths) == number
-    each = [array[rows] for array in games[:4]]
+    each = [array[rows] for array in games[:6]]
     return Games(*each, games.lengths[[number]], games.points[[number]])

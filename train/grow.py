@@ -34,7 +34,7 @@ def grown(network: Network, hidden: Sequence[int], seed: int) -> Network:
     for number, size in enumerate(hidden):
         if size > sizes[number]:
             layers[number], layers[number + 1] = _widened(layers[number], layers[number + 1], size, rng)
-    return Network(network.encoding, tuple(layers))
+    return Network(network.encoding, tuple(layers), network.sketch)
 
 
 def _fits(sizes: Sequence[int], hidden: Sequence[int]) -> bool:

@@ -92,7 +92,7 @@ class Learner:
                 for pair in zip(inputs.split(self.minibatch), wanted.split(self.minibatch), strict=True)
             ]
             logs = torch.log_softmax(torch.cat(logits), dim=1)
-            excess += float((torch.xlogy(wanted, wanted) - wanted * logs).sum())
+            excess += float((torch.xlogy(wanted.clamp(min=0), wanted) - wanted * logs).sum())
             squares += (logs.exp() - wanted).square().sum(dim=0).double().cpu().numpy()
         if not math.isfinite(excess):
             raise NotFinite("the loss is not finite")

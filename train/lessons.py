@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit, uint64
 
-from bgai.evaluation.search import Evaluator
+from bgai.evaluation.search import Evaluator, set_certain
 from bgai.rules.dice import random_bits
+from bgai.rules.position import POINTS
 from train.selfplay import Games, play_games
 from train.targets import all_dice_targets, lambda_returns
 
@@ -21,6 +22,8 @@ class Lesson(NamedTuple):
     games: Games
     boards: np.ndarray  # [L, 26] int8, seen by the player to roll
     targets: np.ndarray  # [L, 6] float32, his chances
+    sketch_boards: np.ndarray  # [S, 26] int8 for the sketch to learn, none without one
+    sketch_targets: np.ndarray  # [S, 6] float32, what the network says of them
 
 
 def play_lesson(
@@ -33,18 +36,35 @@ def play_lesson(
     all_dice: float,
     scattered: float = 0.0,
     explore: float = 0.0,
+    sketch: Evaluator | None = None,
+    sift: bool = False,
+    without_luck: bool = False,
 ) -> Lesson:
-    """Play games number `first` to `first` + `count` - 1 and make the targets; `scattered` and `explore` as for
+    """Play games number `first` to `first` + `count` - 1 and make the targets; `scattered` and what follows as for
     `play_games`.
 
     With all_dice = 0 these are λ-returns of all positions; else the mean over all rolls, of a share `all_dice` of the
     positions that depends on seed, game and ply alone.
     """
-    games = play_games(evaluate, seed=seed, first=first, count=count, scattered=scattered, explore=explore)
+    games = play_games(
+        evaluate,
+        seed=seed,
+        first=first,
+        count=count,
+        scattered=scattered,
+        explore=explore,
+        sketch=sketch,
+        sift=sift,
+        without_luck=without_luck,
+    )
+    aside = games.aside.reshape(-1, POINTS)[: None if sketch is not None else 0]
+    roughly = evaluate(aside, aside, np.arange(len(aside) + 1))
+    set_certain(aside, roughly)
     if not all_dice:
-        return Lesson(games, games.boards, lambda_returns(games.next_outcomes, games.over, games.explored, lam))
+        targets = lambda_returns(games.next_outcomes, games.over, games.explored, games.luck, lam)
+        return Lesson(games, games.boards, targets, aside, roughly)
     boards = games.boards[_drawn(seed, first, games.lengths, min(int(all_dice * 2.0**32), 2**32))]
-    return Lesson(games, boards, all_dice_targets(evaluate, boards))
+    return Lesson(games, boards, all_dice_targets(evaluate, boards, sketch if sift else None), aside, roughly)
 
 
 def start_lesson(
@@ -57,6 +77,9 @@ def start_lesson(
     all_dice: float,
     scattered: float = 0.0,
     explore: float = 0.0,
+    sketch: Evaluator | None = None,
+    sift: bool = False,
+    without_luck: bool = False,
     workers: int,
     pool: Executor,
 ) -> Callable[[], Lesson]:
@@ -76,6 +99,9 @@ def start_lesson(
             all_dice=all_dice,
             scattered=scattered,
             explore=explore,
+            sketch=sketch,
+            sift=sift,
+            without_luck=without_luck,
         )
         for begin, end in zip(bounds, bounds[1:], strict=False)
         if end > begin
@@ -85,8 +111,7 @@ def start_lesson(
         parts = [future.result() for future in futures]
         return Lesson(
             Games.joined([part.games for part in parts]),
-            np.concatenate([part.boards for part in parts]),
-            np.concatenate([part.targets for part in parts]),
+            *(np.concatenate([part[k] for part in parts]) for k in range(1, len(Lesson._fields))),
         )
 
     return wait

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ from train.selfplay import Games
 
 OUTCOME_NAMES = ("win", "gammon", "backgammon", "loss", "gammon_loss", "backgammon_loss")
 ARENA_SEED = 2026
+SKETCH_RATE = 1e-3  # the sketch's learning rate at the start
 
 
 def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
@@ -58,30 +60,35 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
         device=run.device,
         seed=run.seed,
     )
+    sketcher = sketch_learner(config)
 
     state = folder.load_resume()
     start = starting_network(config) if state is None else None
     if start is not None:
         learner.begin_with(start)
+        if sketcher and start.sketch is not None and start.sketch.hidden == config.network.sketch:
+            sketcher.begin_with(start.sketch)
 
     def newest() -> list[torch.Tensor]:
-        return learner.averaged if learning.play_average else learner.parameters
+        weights = learner.averaged if learning.play_average else learner.parameters
+        return [tensor.detach().clone() for tensor in weights]
+
+    def newest_sketch() -> list[torch.Tensor]:
+        return [tensor.clone() for tensor in sketcher.averaged] if sketcher else []
 
     done, batch, seconds_before = 0, 0, 0.0
-    playing = [weights.detach().clone() for weights in newest()]
+    playing, playing_sketch = newest(), newest_sketch()
     tally = Tally()
     if state is not None:
         try:
             learner.restore(state["learner"])
+            if sketcher:
+                sketcher.restore(state["sketch"])
             tally = Tally.restored(state["tally"])
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise RunError(f"{folder.resume} does not fit this run: {error}") from None
-        done, batch, seconds_before, playing = (
-            state["games"],
-            state["batch"],
-            state["seconds"],
-            state["playing"],
-        )
+        done, batch, seconds_before = state["games"], state["batch"], state["seconds"]
+        playing, playing_sketch = state["playing"], state.get("playing_sketch", [])
         folder.cut_metrics(done)
         folder.log(f"resumed after {done:,} games")
     else:
@@ -96,7 +103,8 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
         return seconds_before + time.monotonic() - began
 
     def averaged() -> Network:
-        return to_network(inputs, learner.averaged)
+        sketch = to_network(sketcher.encoding, sketcher.averaged) if sketcher else None
+        return replace(to_network(inputs, learner.averaged), sketch=sketch)
 
     def card() -> dict[str, Any]:
         return {
@@ -113,7 +121,9 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
         folder.save_resume(
             {
                 "learner": learner.state(),
+                "sketch": sketcher.state() if sketcher else None,
                 "playing": playing,
+                "playing_sketch": playing_sketch,
                 "batch": batch,
                 "games": done,
                 "seconds": seconds(),
@@ -134,6 +144,9 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
             all_dice=learning.all_dice,
             scattered=run.scattered,
             explore=run.explore,
+            sketch=to_network(sketcher.encoding, playing_sketch).outcomes if sketcher else None,
+            sift=run.sift,
+            without_luck=learning.without_luck,
             workers=run.workers,
             pool=pool,
         )
@@ -169,10 +182,9 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
         arriving = start_batch(pool) if done < run.games else None
         while arriving is not None and not stop.is_set():
             lesson = arriving()
-            now = [weights.detach().clone() for weights in newest()]
             share = done / run.games
             done_before, done, batch = done, done + len(lesson.games.lengths), batch + 1
-            playing = now
+            playing, playing_sketch = newest(), newest_sketch()
             arriving = start_batch(pool) if done < run.games else None
 
             after_hold = (share - learning.rate_hold) / max(1 - learning.rate_hold, 1e-9)
@@ -182,6 +194,10 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
                     order = np.random.default_rng([run.seed, batch, number])
                     loss, squares = learner.learn(lesson.boards, lesson.targets, rate=rate, order=order)
                     tally.add_loss(loss, squares)
+                if sketcher:
+                    order = np.random.default_rng([run.seed, batch, learning.passes])
+                    slower = schedule("linear", SKETCH_RATE, SKETCH_RATE / 100, share)
+                    sketcher.learn(lesson.sketch_boards, lesson.sketch_targets, rate=slower, order=order)
             except NotFinite as error:
                 sentence = (
                     f"{error} in batch {batch} (games {done_before:,} to {done:,}, rate {rate:.2g}); the last good "
@@ -277,6 +293,22 @@ class Tally:
         tally = Tally()
         vars(tally).update({**numbers, "squares": np.array(numbers["squares"]), "began": tally.began})
         return tally
+
+
+def sketch_learner(config: Config) -> Learner | None:
+    """The learner of the sketch, None where there is to be none."""
+    if not config.network.sketch:
+        return None
+    return Learner(
+        encoding("men196"),
+        hidden=config.network.sketch,
+        optimizer="adam",
+        minibatch=config.learning.minibatch,
+        average=0.999,
+        weight_decay=0.0,
+        device=config.run.device,
+        seed=config.run.seed,
+    )
 
 
 def starting_network(config: Config) -> Network | None:

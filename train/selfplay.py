@@ -11,13 +11,15 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit, uint64
 
-from bgai.evaluation.search import Evaluator, best_rows, equity_of, value_afterstates
+from bgai.evaluation.lookahead import best_replies, roll_luck
+from bgai.evaluation.search import Evaluator, best_rows, equity_of, set_certain, sifted
 from bgai.rules.dice import random_bits, rolls
-from bgai.rules.moves import MAX_PLAYS
-from bgai.rules.outcome import points_lost_many
-from bgai.rules.position import POINTS
+from bgai.rules.moves import MAX_PLAYS, trusted_afterstates
+from bgai.rules.outcome import OUTCOMES, points_lost_many
+from bgai.rules.position import POINTS, turn
 from train.starts import first_boards
 
+ASIDE = 3
 _NEARNESS = 0.04
 
 
@@ -28,6 +30,8 @@ class Games(NamedTuple):
     next_outcomes: np.ndarray  # [M, 6] float32: chances after his best play, seen by the next player
     over: np.ndarray  # [M] bool: the best play ends the game; next_outcomes is then exact
     explored: np.ndarray  # [M] bool: not the best play was made, so what came later tells nothing of this position
+    luck: np.ndarray  # [M, 6] float32: what the roll brought the player beyond the mean of all rolls; 0: not measured
+    aside: np.ndarray  # [M, ASIDE, 26] int8: any plays of this roll, good or bad, seen by the next player
     lengths: np.ndarray  # [games] int64, plies of each game
     points: np.ndarray  # [games] int8, points of the result, 1 to 3
 
@@ -38,13 +42,23 @@ class Games(NamedTuple):
 
 
 def play_games(
-    evaluate: Evaluator, *, seed: int, first: int, count: int, scattered: float = 0.0, explore: float = 0.0
+    evaluate: Evaluator,
+    *,
+    seed: int,
+    first: int,
+    count: int,
+    scattered: float = 0.0,
+    explore: float = 0.0,
+    sketch: Evaluator | None = None,
+    sift: bool = False,
+    without_luck: bool = False,
 ) -> Games:
     """Play games number first to first + count - 1 to their end, both sides by one ply.
 
     A share `scattered` of them begins at scattered positions (see train.starts). At a share `explore` of the rolls
     not the best play is made but one drawn by how near it comes, or plays that the network wrongly dislikes would
-    never be met.
+    never be met. By the sketch plays are sifted where `sift` says so (see bgai.evaluation.search), and for
+    `without_luck` the luck of every roll is measured.
     """
     numbers = np.arange(count)
     boards, opened = first_boards(seed, first, count, scattered)
@@ -58,7 +72,13 @@ def play_games(
         dice = np.where(
             opened[numbers, None], rolls(seed, first + numbers, ply), rolls(seed, first + numbers, ply + 1)
         )
-        rows, starts, outcomes = value_afterstates(evaluate, boards, dice, workspace)
+        rows, starts = trusted_afterstates(boards, dice, workspace)
+        aside = rows[_any_rows(starts, seed, first + numbers, ply)]
+        parents = np.ascontiguousarray(turn(boards))
+        if sift and sketch is not None:
+            rows, starts = sifted(sketch, parents, rows, starts)
+        outcomes = evaluate(parents, rows, starts)
+        set_certain(rows, outcomes)
         best = best_rows(outcomes, starts)
         made = best
         if explore:
@@ -67,14 +87,31 @@ def play_games(
         lost = points_lost_many(after)
         over = lost > 0
         ends = over if made is best else points_lost_many(rows[best]) > 0
-        played.append((boards, outcomes[best], ends, made != best, numbers))
+        luck = np.zeros((len(boards), OUTCOMES), dtype=np.float32)
+        if without_luck and sketch is not None:
+            luck = roll_luck(best_replies(sketch, boards).outcomes, dice)
+        played.append((boards, outcomes[best], ends, made != best, luck, aside, numbers))
         lengths[numbers] = ply + 1
         points[numbers] = lost
         boards, numbers = after[~over], numbers[~over]
         ply += 1
     order = np.argsort(np.concatenate([entry[-1] for entry in played]), kind="stable")
-    seen, outcomes, over, explored = (np.concatenate([entry[k] for entry in played])[order] for k in range(4))
-    return Games(seen, outcomes, over, explored, lengths, points)
+    seen, outcomes, over, explored, luck, aside = (
+        np.concatenate([entry[k] for entry in played])[order] for k in range(6)
+    )
+    return Games(seen, outcomes, over, explored, luck, aside, lengths, points)
+
+
+@njit(cache=True, nogil=True)
+def _any_rows(starts, seed, games, ply):
+    """ASIDE rows of each game, all with the same chance; depend on seed, game and ply alone."""
+    rows = np.empty((games.shape[0], ASIDE), dtype=np.int64)
+    for i in range(games.shape[0]):
+        for k in range(ASIDE):
+            bits = random_bits(random_bits(seed, games[i], ply), 2, k)  # not the bits of the dice
+            count = uint64(starts[i + 1] - starts[i])
+            rows[i, k] = starts[i] + np.int64(((bits >> uint64(32)) * count) >> uint64(32))
+    return rows
 
 
 @njit(cache=True, nogil=True)

@@ -2,7 +2,8 @@
 
 The file says what it is: metadata `format` = "bgai-bot", `version`, `encoding`, `sha256` of the weights, and `card`,
 a JSON object of what the bot was trained on and how strong it measured. Tensors: layer0.weight [out, in], layer0.bias
-[out], layer1...
+[out], layer1... A network with a sketch has its tensors, too, as sketch.layer0.weight and so on, and its encoding as
+`sketch_encoding`.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from bgai.files import write_atomically
 
 FORMAT = "bgai-bot"
 VERSION = "1"
+SKETCH = "sketch."
 MOST_BYTES = 1 << 30
 
 
@@ -40,17 +42,17 @@ class Checkpoint(NamedTuple):
 
 def save_checkpoint(path: str | os.PathLike[str], network: Network, card: dict[str, Any]) -> None:
     """Write a bot file atomically. `card` must be JSON; raises OSError when the file cannot be written."""
-    tensors = {}
-    for number, (weights, bias) in enumerate(network.layers):
-        tensors[f"layer{number}.weight"] = np.ascontiguousarray(weights)
-        tensors[f"layer{number}.bias"] = np.ascontiguousarray(bias)
+    tensors = _tensors(network, "")
     metadata = {
         "format": FORMAT,
         "version": VERSION,
         "encoding": network.encoding.name,
         "card": json.dumps(card, ensure_ascii=False, sort_keys=True),
-        "sha256": _digest(tensors),
     }
+    if network.sketch is not None:
+        tensors |= _tensors(network.sketch, SKETCH)
+        metadata["sketch_encoding"] = network.sketch.encoding.name
+    metadata["sha256"] = _digest(tensors)
     write_atomically(path, safetensors.numpy.save(tensors, metadata=metadata))
 
 
@@ -79,10 +81,24 @@ def load_checkpoint(path: str | os.PathLike[str]) -> Checkpoint:
         raise InvalidCheckpoint(f"{file} cannot be read: {error}") from None
     except Exception as error:  # the parser raises its own kinds for damaged headers and sizes
         raise InvalidCheckpoint(f"{file} is damaged or no bot file ({error})") from None
-    checkpoint = Checkpoint(_network(file, tensors, metadata), _card(file, metadata))
+    own = {name: tensor for name, tensor in tensors.items() if not name.startswith(SKETCH)}
+    of_sketch = {name.removeprefix(SKETCH): tensors[name] for name in tensors.keys() - own.keys()}
+    sketch = None
+    if of_sketch:
+        sketch = _network(f"{file}: its sketch", of_sketch, metadata.get("sketch_encoding", ""), None)
+    network = _network(str(file), own, metadata.get("encoding", ""), sketch)
+    checkpoint = Checkpoint(network, _card(file, metadata))
     if "sha256" in metadata and metadata["sha256"] != _digest(tensors):
         raise InvalidCheckpoint(f"{file} is damaged: its weights are not those that were saved; take a fresh copy")
     return checkpoint
+
+
+def _tensors(network: Network, prefix: str) -> dict[str, np.ndarray]:
+    tensors = {}
+    for number, (weights, bias) in enumerate(network.layers):
+        tensors[f"{prefix}layer{number}.weight"] = np.ascontiguousarray(weights)
+        tensors[f"{prefix}layer{number}.bias"] = np.ascontiguousarray(bias)
+    return tensors
 
 
 def _digest(tensors: dict[str, np.ndarray]) -> str:
@@ -94,7 +110,7 @@ def _digest(tensors: dict[str, np.ndarray]) -> str:
     return digest.hexdigest()
 
 
-def _network(file: Path, tensors: dict[str, np.ndarray], metadata: dict[str, str]) -> Network:
+def _network(file: str, tensors: dict[str, np.ndarray], encoding_name: str, sketch: Network | None) -> Network:
     count = len(tensors) // 2
     names = {f"layer{number}.{part}" for number in range(count) for part in ("weight", "bias")}
     if set(tensors) != names:
@@ -105,7 +121,7 @@ def _network(file: Path, tensors: dict[str, np.ndarray], metadata: dict[str, str
         if weights.ndim != 2 or bias.ndim != 1:
             raise InvalidCheckpoint(f"{file}: layer {number} has the wrong number of dimensions")
     try:
-        return Network(encoding(metadata.get("encoding", "")), tuple(layers))
+        return Network(encoding(encoding_name), tuple(layers), sketch)
     except UnknownEncoding as error:
         raise InvalidCheckpoint(f"{file} was made for another bgai: {error}") from None
     except ValueError as error:

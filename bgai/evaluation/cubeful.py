@@ -44,12 +44,18 @@ def play_values(rows: np.ndarray, outcomes: np.ndarray, stakes: Stakes) -> np.nd
 
 
 def choose_with_cube(
-    evaluate: Evaluator, boards: np.ndarray, dice: np.ndarray, stakes: Stakes, plies: int = 1
+    evaluate: Evaluator,
+    boards: np.ndarray,
+    dice: np.ndarray,
+    stakes: Stakes,
+    plies: int = 1,
+    sketch: Evaluator | None = None,
 ) -> np.ndarray:
     """The best play of every board with the cube and the score counted: boards [B, 26] seen by the mover, dice
     [B, 2], stakes of the B games -> [B, 26].
 
-    As in `choose_by_plies` the deeper looks are for fewer candidates, here those that are best so far at the score.
+    As in `choose_by_plies` the deeper looks are for fewer candidates, here those that are best so far at the score. A
+    sketch, which counts points of money, sifts the replies only.
     """
     rows, starts, outcomes = value_afterstates(evaluate, boards, dice)
     owner = np.repeat(np.arange(len(boards)), np.diff(starts))
@@ -60,7 +66,7 @@ def choose_with_cube(
         kept, starts = lowest_few(values, starts, passing.most, margin)
         rows, values, owner = rows[kept], values[kept], owner[kept]
         open_still = np.repeat(np.diff(starts) > 1, np.diff(starts))
-        deeper = look_ahead(evaluate, rows[open_still], rolls)
+        deeper = look_ahead(evaluate, rows[open_still], rolls, sketch)
         values[open_still] = -play_values(rows[open_still], deeper, stakes.take(owner[open_still]))
     best, _ = lowest_few(values, starts, 1, 0.0)
     return rows[best]

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from bgai.evaluation.search import Evaluator, best_rows, equities, set_certain, value_afterstates
-from bgai.rules.dice import ROLL_CHANCES, ROLLS
+from bgai.evaluation.search import Evaluator, best_rows, equities, set_certain, sifted, value_afterstates
+from bgai.rules.dice import ROLL_CHANCES, ROLL_NUMBERS, ROLLS
 from bgai.rules.moves import MAX_PLAYS, trusted_afterstates
-from bgai.rules.outcome import OUTCOMES, points_lost_many
+from bgai.rules.outcome import OUTCOMES, points_lost_many, turn_outcomes
 from bgai.rules.position import POINTS, turn
 
 MOST_PLIES = 3
@@ -46,72 +46,80 @@ class Replies(NamedTuple):
     outcomes: np.ndarray  # [N, 21, 6] float32, his chances
 
 
-def best_replies(evaluate: Evaluator, boards: np.ndarray) -> Replies:
-    """Replies of the player to roll on boards [N, 26] int8, none of them a finished game."""
+def best_replies(evaluate: Evaluator, boards: np.ndarray, sketch: Evaluator | None = None) -> Replies:
+    """Replies of the player to roll on boards [N, 26] int8, none of them a finished game. A sketch sifts them."""
     replies = Replies(
         np.empty((len(boards), len(ROLLS), POINTS), dtype=np.int8),
         np.empty((len(boards), len(ROLLS), OUTCOMES), dtype=np.float32),
     )
     for begin in range(0, len(boards), _AT_ONCE):
         part = slice(begin, begin + _AT_ONCE)
-        _fill_replies(evaluate, boards[part], replies.boards[part], replies.outcomes[part])
+        _fill_replies(evaluate, sketch, boards[part], replies.boards[part], replies.outcomes[part])
     return replies
 
 
-def _fill_replies(evaluate: Evaluator, boards: np.ndarray, best: np.ndarray, best_outcomes: np.ndarray) -> None:
+def _fill_replies(
+    evaluate: Evaluator, sketch: Evaluator | None, boards: np.ndarray, best: np.ndarray, best_outcomes: np.ndarray
+) -> None:
     rolls = np.tile(ROLLS, (len(boards), 1))
     room = np.empty((len(rolls) * _ROOM + MAX_PLAYS, POINTS), dtype=np.int8)
     rows, starts = trusted_afterstates(np.repeat(boards, len(ROLLS), axis=0), rolls, room)
     # All afterstates of a board, of whatever roll, resemble the same parent.
-    outcomes = evaluate(np.ascontiguousarray(turn(boards)), rows, starts[:: len(ROLLS)])
+    parents = np.ascontiguousarray(turn(boards))
+    if sketch is not None:
+        rows, starts = sifted(sketch, parents, rows, starts, len(ROLLS))
+    outcomes = evaluate(parents, rows, starts[:: len(ROLLS)])
     set_certain(rows, outcomes)
     chosen = best_rows(outcomes, starts)
     best[:] = rows[chosen].reshape(best.shape)
     best_outcomes[:] = outcomes[chosen].reshape(best_outcomes.shape)
 
 
-def look_ahead(evaluate: Evaluator, boards: np.ndarray, rolls: int) -> np.ndarray:
+def look_ahead(evaluate: Evaluator, boards: np.ndarray, rolls: int, sketch: Evaluator | None = None) -> np.ndarray:
     """Chances of the player to roll on boards [N, 26] int8 -> [N, 6] float32, looking `rolls` rolls ahead.
 
     With 0 rolls what `evaluate` says, with more the mean over all rolls of what the best replies leave; finished
-    games are exact.
+    games are exact. A sketch sifts the replies.
     """
     outcomes = np.zeros((len(boards), OUTCOMES), dtype=np.float32)
     going = np.flatnonzero(points_lost_many(boards) == 0)
     at_once = _AT_ONCE if rolls else len(boards) or 1
     for begin in range(0, len(going), at_once):
         part = going[begin : begin + at_once]
-        outcomes[part] = _look_ahead(evaluate, boards[part], rolls)
+        outcomes[part] = _look_ahead(evaluate, boards[part], rolls, sketch)
     set_certain(boards, outcomes)
     return outcomes
 
 
-def _look_ahead(evaluate: Evaluator, boards: np.ndarray, rolls: int) -> np.ndarray:
+def _look_ahead(evaluate: Evaluator, boards: np.ndarray, rolls: int, sketch: Evaluator | None) -> np.ndarray:
     """`look_ahead` on boards that are no finished games, all at once."""
     if rolls == 0:
         return evaluate(boards, boards, np.arange(len(boards) + 1))
-    replies = best_replies(evaluate, boards)
+    replies = best_replies(evaluate, boards, sketch)
     if rolls == 1:
         return mean_over_rolls(replies.outcomes)
     kept, which = _different(replies.boards)
-    later = look_ahead(evaluate, replies.boards.reshape(-1, POINTS)[kept], rolls - 1)
+    later = look_ahead(evaluate, replies.boards.reshape(-1, POINTS)[kept], rolls - 1, sketch)
     return mean_over_rolls(later[which])
 
 
-def choose_by_plies(evaluate: Evaluator, boards: np.ndarray, dice: np.ndarray, plies: int) -> np.ndarray:
+def choose_by_plies(
+    evaluate: Evaluator, boards: np.ndarray, dice: np.ndarray, plies: int, sketch: Evaluator | None = None
+) -> np.ndarray:
     """The play of every board by so many plies: boards [B, 26] int8 seen by the mover, dice [B, 2] int8 -> [B, 26]
     int8 seen by the opponent.
 
-    The deeper the look, the fewer candidates get it: see FILTERS.
+    The deeper the look, the fewer candidates get it: see FILTERS. A sketch sifts before the first look and all
+    replies.
     """
-    rows, starts, outcomes = value_afterstates(evaluate, boards, dice)
+    rows, starts, outcomes = value_afterstates(evaluate, boards, dice, sketch=sketch)
     values = equities(outcomes)
     for rolls, passing in enumerate(FILTERS[plies], start=1):
         kept, starts = lowest_few(values, starts, passing.most, passing.margin)
         rows, values = rows[kept], values[kept]
         counts = np.diff(starts)
         open_still = np.repeat(counts > 1, counts)
-        values[open_still] = equities(look_ahead(evaluate, rows[open_still], rolls))
+        values[open_still] = equities(look_ahead(evaluate, rows[open_still], rolls, sketch))
     best, _ = lowest_few(values, starts, 1, 0.0)
     return rows[best]
 
@@ -152,6 +160,16 @@ def mean_over_rolls(outcomes: np.ndarray) -> np.ndarray:
     mean = np.empty((len(outcomes), OUTCOMES), dtype=np.float32)
     _mean_over_rolls(outcomes, ROLL_CHANCES, mean)
     return mean
+
+
+def roll_luck(outcomes: np.ndarray, dice: np.ndarray) -> np.ndarray:
+    """What rolls [N, 2] brought those who rolled beyond the mean of all rolls -> [N, 6] float32, seen by them.
+
+    outcomes [N, 21, 6]: the opponent's chances after the best replies to all ROLLS. Zero on average, whatever the
+    network thinks of the boards.
+    """
+    numbers = ROLL_NUMBERS[dice[:, 0], dice[:, 1]]
+    return turn_outcomes(outcomes[np.arange(len(outcomes)), numbers]) - mean_over_rolls(outcomes)
 
 
 @njit(cache=True, nogil=True)

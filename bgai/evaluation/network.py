@@ -22,12 +22,14 @@ MOST_LAYERS = 16
 class Network:
     """Fully connected layers with ReLU between them; the six logits of the last are softmaxed into Outcomes.
 
-    The encoding's extras stand behind the units of the first hidden layer, as inputs of the second layer.
+    The encoding's extras stand behind the units of the first hidden layer, as inputs of the second layer. A `sketch`
+    is a small network that has learned to say roughly the same, for `bgai.evaluation.search` to sift plays by.
     Raises ValueError when the layers do not fit each other or the encoding.
     """
 
     encoding: Encoding
     layers: tuple[Layer, ...]
+    sketch: Network | None = None
 
     def __post_init__(self) -> None:
         if not 2 <= len(self.layers) <= MOST_LAYERS:
@@ -47,6 +49,8 @@ class Network:
             width = len(bias) + (self.encoding.extras if number == 0 else 0)
         if len(bias) != OUTCOMES:
             raise ValueError(f"the last layer should have {OUTCOMES} outputs, not {len(bias)}")
+        if self.sketch is not None and self.sketch.sketch is not None:
+            raise ValueError("a sketch has no sketch of its own")
 
     @property
     def hidden(self) -> tuple[int, ...]:

@@ -15,15 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit, uint64
 
-from bgai.evaluation.lookahead import best_replies, choose_by_plies, look_ahead, mean_over_rolls
+from bgai.evaluation.lookahead import best_replies, choose_by_plies, look_ahead, roll_luck
 from bgai.evaluation.search import Evaluator, set_certain
-from bgai.rules.dice import ROLLS, random_bits, roll
+from bgai.rules.dice import ROLL_NUMBERS, random_bits, roll
 from bgai.rules.outcome import OUTCOMES, POINTS_WON, Outcomes, points_lost_many, turn_outcomes
 from bgai.rules.position import POINTS
 
 FACES = 36  # equally likely rolls, where 3-1 and 1-3 are two
-_ROLL_NUMBER = np.zeros((7, 7), dtype=np.int64)
-_ROLL_NUMBER[ROLLS[:, 0], ROLLS[:, 1]] = _ROLL_NUMBER[ROLLS[:, 1], ROLLS[:, 0]] = np.arange(len(ROLLS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,10 +136,9 @@ def _play(evaluate: Evaluator, boards: np.ndarray, dice: np.ndarray, plies: int)
     """The boards after the plays, and the luck of the rolls [N, 6], seen by those who rolled."""
     distinct, which = _distinct(boards)
     replies = best_replies(evaluate, distinct)
-    number = _ROLL_NUMBER[dice[:, 0], dice[:, 1]]
-    luck = turn_outcomes(replies.outcomes[which, number]) - mean_over_rolls(replies.outcomes)[which]
+    luck = roll_luck(replies.outcomes[which], dice)
     if plies == 1:
-        return replies.boards[which, number], luck
+        return replies.boards[which, ROLL_NUMBERS[dice[:, 0], dice[:, 1]]], luck
     decisions, which = _distinct(np.concatenate([boards, dice], axis=1))
     chosen = choose_by_plies(
         evaluate, np.ascontiguousarray(decisions[:, :POINTS]), np.ascontiguousarray(decisions[:, POINTS:]), plies

@@ -1,7 +1,8 @@
 """Choosing plays by one ply: the afterstate that is worth least to the opponent. Knows no networks, only functions.
 
 The way of a datum: boards -> afterstates -> outcomes -> equity -> best of each game -> boards. Self-play, arena
-and bots all go it through `one_ply`.
+and bots all go it. A sketch, an evaluator that is rough and quick, may sift the afterstates before: those that it
+finds plainly worse than others of the same roll are left out.
 """
 
 from __future__ import annotations
@@ -18,6 +19,11 @@ from bgai.rules.position import MEN, turn
 
 # (parents [B, 26], boards [N, 26], starts [B + 1]) -> chances [N, 6] of the player to roll on `boards`.
 Evaluator = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+
+
+SIFT_MOST = 10
+SIFT_MARGIN = 0.3
+"""What a sketch leaves of the afterstates of a roll: its best ten, no more than so many points behind the best."""
 
 
 class Choice(NamedTuple):
@@ -88,22 +94,69 @@ def best_rows(outcomes, starts):
     return best
 
 
+@njit(cache=True, nogil=True)
+def _promising(outcomes, starts, most, margin):
+    """Which rows are among the `most` lowest equities of their game, and within `margin` of the lowest -> (rows [M]
+    in their order, starts). Equals of the last are kept, too."""
+    kept = np.empty(outcomes.shape[0], dtype=np.int64)
+    new_starts = np.zeros_like(starts)
+    n = 0
+    for game in range(starts.shape[0] - 1):
+        first, end = starts[game], starts[game + 1]
+        values = np.empty(end - first, dtype=np.float64)
+        for k in range(end - first):
+            values[k] = equity_of(outcomes, first + k)
+        limit = values.min() + margin
+        if end - first > most:
+            limit = min(limit, np.partition(values, most - 1)[most - 1])
+        for k in range(end - first):
+            kept[n] = first + k
+            n += values[k] <= limit
+        new_starts[game + 1] = n
+    return kept[:n], new_starts
+
+
+def sifted(
+    sketch: Evaluator, parents: np.ndarray, rows: np.ndarray, starts: np.ndarray, rolls: int = 1
+) -> tuple[np.ndarray, np.ndarray]:
+    """The afterstates rows [N, 26] that a sketch leaves of every roll, and their starts; `rolls` rolls in a row have
+    the same of the parents [B, 26], seen by the opponent."""
+    outcomes = sketch(parents, rows, starts[::rolls])
+    set_certain(rows, outcomes)
+    kept, starts = _promising(outcomes, starts, SIFT_MOST, SIFT_MARGIN)
+    return rows[kept], starts
+
+
 def value_afterstates(
-    evaluate: Evaluator, boards: np.ndarray, dice: np.ndarray, out: np.ndarray | None = None
+    evaluate: Evaluator,
+    boards: np.ndarray,
+    dice: np.ndarray,
+    out: np.ndarray | None = None,
+    sketch: Evaluator | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Afterstates [N, 26], starts [B + 1] and the opponent's chances [N, 6], with what the rules make certain."""
+    """Afterstates [N, 26], starts [B + 1] and the opponent's chances [N, 6], with what the rules make certain.
+
+    All afterstates, or those that the sketch leaves. `out` is a workspace for `trusted_afterstates`.
+    """
     rows, starts = trusted_afterstates(boards, dice, out)
-    outcomes = evaluate(np.ascontiguousarray(turn(boards)), rows, starts)
+    parents = np.ascontiguousarray(turn(boards))
+    if sketch is not None:
+        rows, starts = sifted(sketch, parents, rows, starts)
+    outcomes = evaluate(parents, rows, starts)
     set_certain(rows, outcomes)
     return rows, starts, outcomes
 
 
-def one_ply(evaluate: Evaluator, boards: np.ndarray, dice: np.ndarray, out: np.ndarray | None = None) -> Choice:
-    """The best play of every board: boards [B, 26] int8 seen by the mover, dice [B, 2] int8.
-
-    `out` is a workspace for `trusted_afterstates`.
-    """
-    rows, starts, outcomes = value_afterstates(evaluate, boards, dice, out)
+def one_ply(
+    evaluate: Evaluator,
+    boards: np.ndarray,
+    dice: np.ndarray,
+    out: np.ndarray | None = None,
+    sketch: Evaluator | None = None,
+) -> Choice:
+    """The best play of every board: boards [B, 26] int8 seen by the mover, dice [B, 2] int8; the rest as for
+    `value_afterstates`."""
+    rows, starts, outcomes = value_afterstates(evaluate, boards, dice, out, sketch)
     best = best_rows(outcomes, starts)
     chosen = rows[best]
     return Choice(chosen, outcomes[best], points_lost_many(chosen))

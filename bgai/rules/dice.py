@@ -10,6 +10,8 @@ from numba import njit, uint64
 
 ROLLS = np.array([(a, b) for a in range(1, 7) for b in range(1, a + 1)], dtype=np.int8)  # the 21 different rolls
 ROLL_CHANCES = np.where(ROLLS[:, 0] == ROLLS[:, 1], 1 / 36, 2 / 36)
+ROLL_NUMBERS = np.zeros((7, 7), dtype=np.int64)  # of two dice in either order, which of ROLLS they are
+ROLL_NUMBERS[ROLLS[:, 0], ROLLS[:, 1]] = ROLL_NUMBERS[ROLLS[:, 1], ROLLS[:, 0]] = np.arange(len(ROLLS))
 
 
 @njit(cache=True, nogil=True, inline="always")

@@ -214,7 +214,7 @@ def is_one_sentence(err: str, command: str) -> bool:
         ("train small.toml --set run.gmaes=3", "run.gmaes is unknown; did you mean 'games'?"),
         ("train small.toml --set nun.games=3", "there is no section [nun]; did you mean 'run'?"),
         ("train small.toml --set run.games=many", "run.games should be a whole number, not 'many'"),
-        ("train small.toml --set run.games=0", "run.games should be at least 1, not 0"),
+        ("train small.toml --set run.games=0", "--set run.games=0: run.games should be from 1 to"),
         ("train small.toml --set games=3", "--set wants section.key=value, not 'games=3'"),
         ("train small.toml --set network.encoding='men169'", "network.encoding 'men169' is unknown; did you mean"),
         ("train small.toml --run begun", "begun holds a run already: --resume goes on with it"),

@@ -280,6 +280,26 @@ def test_ctrl_c_is_one_word(say, monkeypatch):
     assert say("info", "random") == (130, "", "interrupted\n")
 
 
+INTERRUPTED_AT = """
+import os, runpy, signal, sys
+class CtrlC:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, CtrlC())
+sys.argv = ["bgai", "play", "--bot", "random"]
+runpy.run_module("bgai", run_name="__main__", alter_sys=True)
+"""
+
+
+@pytest.mark.parametrize(
+    "module", ["bgai.cli", "argparse", "numpy", "numba", "bgai.rules", "bgai.bots", "bgai.frontends.terminal"]
+)
+def test_ctrl_c_while_modules_are_imported_is_one_word(module):
+    done = run_python("-c", INTERRUPTED_AT.format(module=module))
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
 # Commands that work
 
 

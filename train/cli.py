@@ -87,6 +87,7 @@ def run_train(args: argparse.Namespace) -> int:
     else:
         check_device(config.run.device)
         starting_network(config)  # what cannot be begun with is told before the folder is made
+        folder.check_is_new()
     with folder.held():
         if not going_on:
             folder.begin(config)

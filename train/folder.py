@@ -60,13 +60,17 @@ class RunFolder:
         """Clear away what a killed run has left half written; only for who holds the folder."""
         remove_leftovers(self.path)
 
-    def begin(self, config: Config) -> None:
-        """Make the folder of a new run. Raises RunError when one is there already."""
+    def check_is_new(self) -> None:
+        """Raises RunError when a run, or anything else, is there already."""
         if self.config.exists():
             raise RunError(f"{self.path} holds a run already: --resume goes on with it, --run FOLDER begins another")
         others = (path for path in self.path.rglob("*") if path.suffix != ".tmp" and path != self.lock)
         if any(path.is_file() for path in others):  # empty folders are a start that was cut short
             raise RunError(f"{self.path} is not empty and holds no run; give another folder with --run")
+
+    def begin(self, config: Config) -> None:
+        """Make the folder of a new run. Raises RunError when one is there already."""
+        self.check_is_new()
         for folder in (self.path, self.checkpoints, self.bots):
             folder.mkdir(parents=True, exist_ok=True)
         write_atomically(self.config, config.to_toml().encode())

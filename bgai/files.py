@@ -9,7 +9,7 @@ import os
 import re
 import secrets
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 if sys.platform == "win32":
@@ -57,10 +57,22 @@ def _force_folder_to_disk(folder: Path) -> None:
             os.close(handle)
 
 
-def remove_leftovers(folder: Path) -> None:
-    """Remove what killed calls of `write_atomically` left in a folder and below it. Only for one who holds the lock
-    of all that is written there: what another is just writing looks the same."""
-    for path in folder.rglob(".*.tmp"):
+def check_can_be_written(path: Path, option: str) -> None:
+    """Say before long work that its result could not be written; `option` is where the path came from. Raises
+    ValueError."""
+    folder = path.resolve().parent
+    if not folder.is_dir():
+        raise ValueError(f"{option} {path}: there is no folder {folder}")
+    if path.is_dir():
+        raise ValueError(f"{option} {path} is a folder; it must be a file")
+    if not os.access(folder, os.W_OK):
+        raise ValueError(f"{option} {path}: the folder {folder} cannot be written to")
+
+
+def remove_leftovers(paths: Iterable[Path]) -> None:
+    """Remove those of the files that killed calls of `write_atomically` have left. Only for one who holds the lock of
+    all that is written there: what another is just writing looks the same."""
+    for path in paths:
         if _LEFTOVER.fullmatch(path.name):
             with contextlib.suppress(OSError):
                 path.unlink()

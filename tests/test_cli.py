@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import bgai
-from bgai.cli import COMMANDS, main
+from bgai.cli import COMMANDS
 from bgai.evaluation.checkpoint import load_checkpoint, save_checkpoint
 from bgai.evaluation.encoding import encoding
 from bgai.evaluation.network import Network
@@ -53,20 +53,6 @@ def save_random_bot(path: Path, card: dict) -> Path:
 def bot_file(tmp_path) -> str:
     """A bot with random weights."""
     return str(save_random_bot(tmp_path / "wild.safetensors", {"name": "wild"}))
-
-
-@pytest.fixture
-def say(capsys):
-    """Runs `bgai WORDS`: exit code, standard output, standard error."""
-
-    def run(*words: str) -> tuple[int, str, str]:
-        try:
-            code = main(words)
-        except SystemExit as left:  # argparse leaves so
-            code = int(left.code or 0)
-        return code, *capsys.readouterr()
-
-    return run
 
 
 def run_python(*words: str, **more: str) -> subprocess.CompletedProcess:
@@ -186,6 +172,11 @@ def is_one_sentence(err: str, command: str) -> bool:
         ("arena random empty", "the folder empty is no training run"),
         ("arena random random --json no/where/x.json", "there is no folder"),
         ("arena random random --json empty", "is a folder; it must be a file"),
+        ("rate random --json no/where/x.json", "--json no/where/x.json: there is no folder"),
+        ("rollout 4HPwATDgc/ABMA --json empty", "--json empty is a folder; it must be a file"),
+        ("character random --json no/x.json", "--json no/x.json: there is no folder"),
+        ("analyze 4HPwATDgc/ABMA --json no/x.json", "--json no/x.json: there is no folder"),
+        ("analyze 4HPwATDgc/ABMA --html empty", "--html empty is a folder; it must be a file"),
         ("arena", "required: BOT"),
         ("arena random ubgi:", "ubgi: needs the command that starts the engine"),
         ("arena random python:math", "python:math: write python:MODULE:FUNCTION"),

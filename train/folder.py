@@ -58,7 +58,7 @@ class RunFolder:
 
     def remove_leftovers(self) -> None:
         """Clear away what a killed run has left half written; only for who holds the folder."""
-        remove_leftovers(self.path)
+        remove_leftovers(list(self.path.rglob(".*.tmp")))
 
     def check_is_new(self) -> None:
         """Raises RunError when a run, or anything else, is there already."""

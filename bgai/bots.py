@@ -142,16 +142,26 @@ class ValueBot(Bot):
         """See Bot."""
         return wants_take(self.cube_values(boards, stakes))
 
-    def cube_values(self, boards: np.ndarray, stakes: Stakes) -> np.ndarray:
+    def cube_values(self, boards: np.ndarray, stakes: Stakes, outcomes: np.ndarray | None = None) -> np.ndarray:
         """No double, double and take, double and pass for the player on roll in boards [B, 26] -> [B, 3]; see
-        `bgai.evaluation.cube`. A bot that looks ahead looks one roll ahead here."""
+        `bgai.evaluation.cube`. A bot that looks ahead looks one roll ahead here; one that does not can be spared its
+        evaluation by the chances [B, 6] that it gives there."""
         if self.plies > 1:
             values = looked_ahead(self.outcomes, boards, stakes)
         else:
-            values = static_values(roll_outcomes(self.outcomes, boards), boards, stakes)
+            chances = roll_outcomes(self.outcomes, boards) if outcomes is None else outcomes
+            values = static_values(chances, boards, stakes)
         if self.bearoff is not None:
             set_exact_money(self.bearoff, boards, stakes, values)
         return values
+
+    def resigns(self, pos: Position) -> int:
+        """See Bot. It resigns what it is certain to lose, by the rules, the exact tables or the network, and only
+        where the men have passed each other: there networks do not take a small chance for none."""
+        if result(pos) or CLASSES[classes(pos.board[None])[0]] == "contact":
+            return 0
+        losses = self.evaluate(pos)[OUTCOMES // 2 :]
+        return next((points for points, chance in enumerate(losses, start=1) if chance > CERTAIN), 0)
 
     def cube(self, match: Match) -> CubeDecision:
         """What the player on roll should do with the cube, and the other one about it. Raises ValueError when the

@@ -14,7 +14,7 @@ import numpy as np
 
 from bgai.evaluation.bearoff_tables import BearoffTables, cached_tables, exact_outcomes, set_exact_money
 from bgai.evaluation.checkpoint import load_checkpoint
-from bgai.evaluation.cube import Stakes
+from bgai.evaluation.cube import CLASSES, Stakes, classes
 from bgai.evaluation.cube_decision import CubeDecision, decide, stakes_of
 from bgai.evaluation.cubeful import (
     choose_with_cube,
@@ -32,9 +32,10 @@ from bgai.rules.match import Match
 from bgai.rules.moves import check_dice
 from bgai.rules.outcome import OUTCOMES, Outcomes, result, turn_outcomes
 from bgai.rules.plays import Play, legal_plays
-from bgai.rules.position import Position, check_boards
+from bgai.rules.position import BAR, HOME, MEN, Position, check_boards
 
 LEVELS = ("beginner", "normal", "strong")
+CERTAIN = 1 - 1e-4  # chance of a loss that is resigned
 
 
 class UnknownBot(ValueError):
@@ -65,6 +66,11 @@ class Bot(ABC):
         """Where the bot takes a double: boards [B, 26] and stakes are seen by the doubler -> [B] bool. A bot that
         does not know the cube always does."""
         return np.ones(len(boards), dtype=np.bool_)
+
+    def resigns(self, pos: Position) -> int:
+        """What the player on roll resigns before he rolls: 1 a single game, 2 a gammon, 3 a backgammon, 0 nothing. A
+        bot that gives no values plays on."""
+        return 0
 
     def choose(self, pos: Position, dice: tuple[int, int]) -> Play:
         """The play for one roll. Raises ValueError for wrong dice or a finished game."""
@@ -156,12 +162,13 @@ class ValueBot(Bot):
         return values
 
     def resigns(self, pos: Position) -> int:
-        """See Bot. It resigns what it is certain to lose, by the rules, the exact tables or the network, and only
-        where the men have passed each other: there networks do not take a small chance for none."""
+        """See Bot. It resigns the most that it can still lose by the rules, when by tables or network that is certain
+        and the men have passed each other: there networks do not take a small chance for none."""
         if result(pos) or CLASSES[classes(pos.board[None])[0]] == "contact":
             return 0
-        losses = self.evaluate(pos)[OUTCOMES // 2 :]
-        return next((points for points, chance in enumerate(losses, start=1) if chance > CERTAIN), 0)
+        mine = np.maximum(pos.board, 0)
+        most = 1 if mine.sum() < MEN else 2 if not mine[BAR - HOME :].any() else 3
+        return most if self.evaluate(pos)[OUTCOMES // 2 + most - 1] > CERTAIN else 0
 
     def cube(self, match: Match) -> CubeDecision:
         """What the player on roll should do with the cube, and the other one about it. Raises ValueError when the

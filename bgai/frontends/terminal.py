@@ -61,6 +61,8 @@ PROMPT = "{high}-{low}> "
 YOU_PLAY = "You play {play}."
 BOT_PLAYS = "{bot} rolls {high}-{low} and plays {play}."
 BOT_PASSES = "{bot} rolls {high}-{low} and has no legal play."
+BOT_RESIGNS = "{bot} resigns {kind}."
+KINDS = ("a single game", "a gammon", "a backgammon")
 EMPTY = "Type a play such as {play}, its number from list, or help."
 ILLEGAL = "Not played: {reason}. `list` shows the legal plays."
 NO_SUCH_NUMBER = "There are {count} legal plays, numbered from 1; `list` shows them."
@@ -240,6 +242,9 @@ def play_game(table: Table, session: Session, bot: Bot) -> Session | None:
     while not session.game.points:
         _keep(table, session)
         if not session.game.person_to_roll:
+            if points := bot.resigns(session.game.position):
+                table.tell(BOT_RESIGNS, bot=bot.name, kind=KINDS[points - 1])
+                return _finished(table, session, bot, points)
             session = replace(session, game=_bot_turn(table, session.game, bot))
             continue
         after = person_turn(table, session, bot)

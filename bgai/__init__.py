@@ -5,37 +5,31 @@ pos = bgai.Position.start()
 print(bgai.load("strong").choose(pos, (3, 1)))
 """
 
-from bgai.bots import Bot, UnknownBot, ValueBot, load
-from bgai.evaluation.checkpoint import InvalidCheckpoint
-from bgai.evaluation.cube_decision import CubeDecision
-from bgai.notation.ids import InvalidId, format_id, parse_id
-from bgai.notation.plays import parse_play
-from bgai.rules.match import IllegalAction, InvalidMatch, Match
-from bgai.rules.moves import afterstates
-from bgai.rules.outcome import Outcomes, result
-from bgai.rules.plays import IllegalPlay, Play, legal_plays
-from bgai.rules.position import InvalidPosition, Position
+from __future__ import annotations
 
-__all__ = [
-    "Bot",
-    "CubeDecision",
-    "IllegalAction",
-    "IllegalPlay",
-    "InvalidCheckpoint",
-    "InvalidId",
-    "InvalidMatch",
-    "InvalidPosition",
-    "Match",
-    "Outcomes",
-    "Play",
-    "Position",
-    "UnknownBot",
-    "ValueBot",
-    "afterstates",
-    "format_id",
-    "legal_plays",
-    "load",
-    "parse_id",
-    "parse_play",
-    "result",
-]
+import importlib
+
+TYPE_CHECKING = False  # as in typing, which takes a while to import
+if TYPE_CHECKING:
+    from typing import Any
+
+    from bgai.public import *  # noqa: F403
+
+
+def __getattr__(name: str) -> Any:
+    """All of `bgai.public` is imported when the first of its names is asked for: a command begins at once, and can be
+    interrupted from there on."""
+    if name.startswith("__") and name != "__all__":
+        raise AttributeError(f"module 'bgai' has no attribute {name!r}")
+    public = importlib.import_module("bgai.public")
+    if name == "__all__":
+        return public.__all__
+    if name in public.__all__:
+        return getattr(public, name)
+    if name in globals():  # a room that has come along
+        return globals()[name]
+    raise AttributeError(f"module 'bgai' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *importlib.import_module("bgai.public").__all__})

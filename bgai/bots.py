@@ -15,7 +15,7 @@ import numpy as np
 
 from bgai.evaluation.bearoff_tables import BearoffTables, cached_tables, exact_outcomes, set_exact_money
 from bgai.evaluation.checkpoint import load_checkpoint
-from bgai.evaluation.cube import Stakes
+from bgai.evaluation.cube import CLASSES, Stakes, classes
 from bgai.evaluation.cube_decision import CubeDecision, decide, stakes_of
 from bgai.evaluation.cubeful import (
     choose_with_cube,
@@ -33,9 +33,10 @@ from bgai.rules.match import Match
 from bgai.rules.moves import check_dice
 from bgai.rules.outcome import OUTCOMES, Outcomes, result, turn_outcomes
 from bgai.rules.plays import Play, legal_plays
-from bgai.rules.position import Position, check_boards
+from bgai.rules.position import BAR, HOME, MEN, Position, check_boards
 
 LEVELS = ("beginner", "normal", "strong")
+CERTAIN = 1 - 1e-4  # chance of a loss that is resigned
 
 
 class UnknownBot(ValueError):
@@ -66,6 +67,11 @@ class Bot(ABC):
         """Where the bot takes a double: boards [B, 26] and stakes are seen by the doubler -> [B] bool. A bot that
         does not know the cube always does."""
         return np.ones(len(boards), dtype=np.bool_)
+
+    def resigns(self, pos: Position) -> int:
+        """What the player on roll resigns before he rolls: 1 a single game, 2 a gammon, 3 a backgammon, 0 nothing. A
+        bot that gives no values plays on."""
+        return 0
 
     def choose(self, pos: Position, dice: tuple[int, int]) -> Play:
         """The play for one roll. Raises ValueError for wrong dice or a finished game."""
@@ -152,16 +158,27 @@ class ValueBot(Bot):
         """See Bot."""
         return wants_take(self.cube_values(boards, stakes))
 
-    def cube_values(self, boards: np.ndarray, stakes: Stakes) -> np.ndarray:
+    def cube_values(self, boards: np.ndarray, stakes: Stakes, outcomes: np.ndarray | None = None) -> np.ndarray:
         """No double, double and take, double and pass for the player on roll in boards [B, 26] -> [B, 3]; see
-        `bgai.evaluation.cube`. A bot that looks ahead looks one roll ahead here."""
+        `bgai.evaluation.cube`. A bot that looks ahead looks one roll ahead here; one that does not can be spared its
+        evaluation by the chances [B, 6] that it gives there."""
         if self.plies > 1:
             values = looked_ahead(self.outcomes, boards, stakes)
         else:
-            values = static_values(roll_outcomes(self.outcomes, boards), boards, stakes)
+            chances = roll_outcomes(self.outcomes, boards) if outcomes is None else outcomes
+            values = static_values(chances, boards, stakes)
         if self.bearoff is not None:
             set_exact_money(self.bearoff, boards, stakes, values)
         return values
+
+    def resigns(self, pos: Position) -> int:
+        """See Bot. It resigns the most that it can still lose by the rules, when by tables or network that is certain
+        and the men have passed each other: there networks do not take a small chance for none."""
+        if result(pos) or CLASSES[classes(pos.board[None])[0]] == "contact":
+            return 0
+        mine = np.maximum(pos.board, 0)
+        most = 1 if mine.sum() < MEN else 2 if not mine[BAR - HOME :].any() else 3
+        return most if self.evaluate(pos)[OUTCOMES // 2 + most - 1] > CERTAIN else 0
 
     def cube(self, match: Match) -> CubeDecision:
         """What the player on roll should do with the cube, and the other one about it. Raises ValueError when the

@@ -1,12 +1,27 @@
-"""Files that are the old ones or the new ones, never half of both. Knows nothing of what is in them."""
+"""Files that are the old ones or the new ones, never half of both, and that one process at a time writes. Knows
+nothing of what is in them."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import os
+import re
 import secrets
+import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+_LEFTOVER = re.compile(r"\..+\.[0-9a-f]{8}\.tmp")
+
+
+class InUse(ValueError):
+    """Another process holds a lock."""
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
@@ -40,3 +55,72 @@ def _force_folder_to_disk(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def check_can_be_written(path: Path, option: str) -> None:
+    """Say before long work that its result could not be written; `option` is where the path came from. Raises
+    ValueError."""
+    folder = path.resolve().parent
+    if not folder.is_dir():
+        raise ValueError(f"{option} {path}: there is no folder {folder}")
+    if path.is_dir():
+        raise ValueError(f"{option} {path} is a folder; it must be a file")
+    if not os.access(folder, os.W_OK):
+        raise ValueError(f"{option} {path}: the folder {folder} cannot be written to")
+
+
+def remove_leftovers(paths: Iterable[Path]) -> None:
+    """Remove those of the files that killed calls of `write_atomically` have left. Only for one who holds the lock of
+    all that is written there: what another is just writing looks the same."""
+    for path in paths:
+        if _LEFTOVER.fullmatch(path.name):
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold a lock by this name, whose file is there as long as it is held.
+
+    The system takes the lock back when the process ends, however it ends; the file that a killed one leaves stops
+    nobody. On a disk that cannot lock, nobody is stopped either. Raises InUse when another holds it, OSError when the
+    file cannot be made.
+    """
+    handle = _lock(path)
+    try:
+        yield
+    finally:
+        if sys.platform == "win32":  # an open file cannot be removed there
+            os.close(handle)
+        with contextlib.suppress(OSError):
+            path.unlink()
+        if sys.platform != "win32":
+            os.close(handle)
+
+
+def _lock(path: Path) -> int:
+    """The open file of a lock that is now held."""
+    while True:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            _lock_open_file(handle)
+        except BlockingIOError:
+            os.close(handle)
+            raise InUse(f"another process holds {path}") from None
+        # Whoever held it may have removed the file since it was opened; such a lock stops nobody.
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(handle), os.stat(path)):
+                return handle
+        os.close(handle)
+
+
+def _lock_open_file(handle: int) -> None:
+    """Raises BlockingIOError when another holds the lock."""
+    try:
+        if sys.platform == "win32":
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in (errno.EAGAIN, errno.EACCES):
+            raise BlockingIOError from None

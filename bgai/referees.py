@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit, uint64
 
 from bgai.bots import Bot, UnknownBot
-from bgai.rules.dice import random_bits
+from bgai.rules.dice import board_bits, random_bits
 from bgai.rules.moves import check_dice, trusted_afterstates
 from bgai.rules.outcome import points_lost_many
 from bgai.rules.position import BAR, OPPONENT_BAR, Position, check_boards, turn
@@ -54,9 +54,7 @@ def _random_rows(seed, boards, dice, starts):
     """One row of each roll's afterstates, starts[i] to starts[i + 1]; the dice have no order."""
     rows = np.empty(boards.shape[0], dtype=np.int64)
     for i in range(boards.shape[0]):
-        bits = random_bits(seed, max(dice[i, 0], dice[i, 1]), min(dice[i, 0], dice[i, 1]))
-        for point in range(boards.shape[1]):
-            bits = random_bits(bits, boards[i, point], point)
+        bits = board_bits(random_bits(seed, max(dice[i, 0], dice[i, 1]), min(dice[i, 0], dice[i, 1])), boards[i])
         count = uint64(starts[i + 1] - starts[i])
         rows[i] = starts[i] + np.int64(((bits >> uint64(32)) * count) >> uint64(32))
     return rows
@@ -137,9 +135,7 @@ def _uniforms(rows):
     """Two lots of five numbers above 0 and up to 1 for each board, [2, N, 5]."""
     numbers = np.empty((2, rows.shape[0], 5))
     for i in range(rows.shape[0]):
-        bits = uint64(0)
-        for point in range(rows.shape[1]):
-            bits = random_bits(bits, rows[i, point], point)
+        bits = board_bits(0, rows[i])
         for output in range(5):
             for lot in range(2):
                 own = random_bits(bits, output, lot) >> uint64(11)

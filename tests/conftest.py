@@ -1,4 +1,5 @@
-"""Positions that the tests share: from random games, and from men scattered where games rarely lead."""
+"""What the tests share: positions from random games and from men scattered where games rarely lead, and the command
+line."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
+from bgai.cli import main
 from bgai.rules.dice import rolls
 from bgai.rules.moves import afterstates
 from bgai.rules.outcome import points_lost_many
@@ -91,3 +93,17 @@ def game_positions() -> Callable[[int, int], Rolled]:
 def scattered_positions() -> Callable[[int, int], Rolled]:
     """(n, seed) -> random men: both bars occupied, closed boards, bear-offs with contact, few men."""
     return _scattered_positions
+
+
+@pytest.fixture
+def say(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Runs `bgai WORDS`: exit code, standard output, standard error."""
+
+    def run(*words: str) -> tuple[int, str, str]:
+        try:
+            code = main(words)
+        except SystemExit as left:  # argparse leaves so
+            code = int(left.code or 0)
+        return code, *capsys.readouterr()
+
+    return run

@@ -10,8 +10,9 @@ import pytest
 import bgai
 from bgai.arena.analysis import analyze_record, luck_of, rank_plays
 from bgai.cli import main
+from bgai.evaluation.cube_decision import market_losers
 from bgai.evaluation.search import value_afterstates
-from bgai.frontends.analyze_cli import html_report, report_lines
+from bgai.frontends.analyze_cli import analysis_data, html_report, report_lines
 from bgai.notation.mat import read_mat
 from bgai.rules.dice import ROLL_CHANCES, ROLLS
 from bgai.rules.match import Match
@@ -155,3 +156,29 @@ def test_a_real_match_is_analyzed_whole(bot):
     assert sum(c.kind == "play" for c in found.choices) == plays
     for player in (0, 1):
         assert 0 < found.summary(player).pr < 60
+
+
+def test_market_losers_are_worked_out_for_those_who_read_them(bot, monkeypatch):
+    asked = []
+
+    def counted(evaluate, boards, stakes):
+        asked.append(boards.tobytes())
+        return market_losers(evaluate, boards, stakes)
+
+    monkeypatch.setattr("bgai.evaluation.cube_decision.market_losers", counted)
+    analysis = analyze_record(bot, read_mat(BLUNDERS))
+    report_lines(analysis, everything=True)
+    assert asked == []
+    data = analysis_data(analysis)
+    cubes = [choice["cube"] for choice in data["games"][0]["choices"] if "cube" in choice]
+    assert len(cubes) == len(asked) + 1 == 3  # a double and its answer are one question
+    assert cubes[-2] == cubes[-1]
+    html_report(analysis, "made up")
+    assert len(asked) == 2
+
+
+def test_the_answer_to_a_double_is_what_it_is_without_the_double_before(bot, analysis):
+    double, drop = analysis.choices[-2:]
+    assert (double.kind, drop.kind) == ("double", "drop")
+    asked = bot.cube(drop.before)
+    assert (asked, asked.market_losers) == (drop.cube, double.cube.market_losers)

@@ -13,7 +13,6 @@ from bgai.arena.duplicate import play_pairs
 from bgai.arena.stats import t_quantile
 from bgai.arena.table import distinct_labels
 from bgai.bots import Bot, UnknownBot
-from bgai.files import write_atomically
 from bgai.referees import RandomBot
 from bgai.rules.dice import rolls
 from bgai.rules.moves import afterstates
@@ -425,34 +424,3 @@ def test_wrong_arguments_are_one_sentence_before_any_game(shelf, capsys, monkeyp
 
 def test_labels_are_distinct():
     assert distinct_labels(["a", "b", "a", "a (2)", "a"]) == ["a", "b", "a (2)", "a (2) (2)", "a (3)"]
-
-
-# Files
-
-
-def test_a_file_is_replaced_as_a_whole(tmp_path):
-    path = tmp_path / "bot"
-    write_atomically(path, b"old")
-    write_atomically(path, b"new")
-    assert path.read_bytes() == b"new" and list(tmp_path.iterdir()) == [path]
-
-
-def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
-    path = tmp_path / "bot"
-    write_atomically(path, b"old")
-
-    def fail(*_):
-        raise OSError("disk full")
-
-    monkeypatch.setattr("os.fsync", fail)
-    with pytest.raises(OSError, match="disk full"):
-        write_atomically(path, b"new")
-    assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
-
-
-def test_a_link_stays_a_link(tmp_path):
-    target, link = tmp_path / "target", tmp_path / "link"
-    target.write_bytes(b"old")
-    link.symlink_to(target)
-    write_atomically(link, b"new")
-    assert link.is_symlink() and target.read_bytes() == b"new"

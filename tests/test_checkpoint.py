@@ -55,7 +55,7 @@ def refused(path, *words):
 @pytest.mark.parametrize("name, hidden", [("men196", (3,)), ("men292", (5, 4, 2))])
 def test_round_trip_to_the_bit(tmp_path, name, hidden):
     network = tiny_network(hidden, name)
-    network.layers[0][0][0, :4] = [-0.0, 1e-45, np.finfo(np.float32).max, 1 / 3]
+    network.layers[0][0][0, :4] = [-0.0, 1e-45, 1e9, 1 / 3]
     save_checkpoint(tmp_path / "bot.safetensors", network, CARD)
     loaded, card = load_checkpoint(tmp_path / "bot.safetensors")
     assert loaded.encoding.name == name and loaded.hidden == hidden and card == CARD
@@ -227,6 +227,8 @@ def with_value(array, value):
         (lambda t: t.update({"layer0.weight": t["layer0.weight"].astype(np.int32)}), ["int32"]),
         (lambda t: t.update({"layer0.weight": with_value(t["layer0.weight"], np.nan)}), ["layer 0", "not finite"]),
         (lambda t: t.update({"layer1.bias": with_value(t["layer1.bias"], -np.inf)}), ["layer 1", "not finite"]),
+        (lambda t: t.update({"layer0.weight": with_value(t["layer0.weight"], 3e38)}), ["layer 0", "so large"]),
+        (lambda t: t.update({"layer1.bias": with_value(t["layer1.bias"], -2e32)}), ["layer 1", "so large"]),
     ],
 )
 def test_wrong_tensors(tmp_path, bot_file, change, words):

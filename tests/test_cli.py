@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import bgai
-from bgai.cli import COMMANDS, main
+from bgai.cli import COMMANDS
 from bgai.evaluation.checkpoint import load_checkpoint, save_checkpoint
 from bgai.evaluation.encoding import encoding
 from bgai.evaluation.network import Network
@@ -53,20 +53,6 @@ def save_random_bot(path: Path, card: dict) -> Path:
 def bot_file(tmp_path) -> str:
     """A bot with random weights."""
     return str(save_random_bot(tmp_path / "wild.safetensors", {"name": "wild"}))
-
-
-@pytest.fixture
-def say(capsys):
-    """Runs `bgai WORDS`: exit code, standard output, standard error."""
-
-    def run(*words: str) -> tuple[int, str, str]:
-        try:
-            code = main(words)
-        except SystemExit as left:  # argparse leaves so
-            code = int(left.code or 0)
-        return code, *capsys.readouterr()
-
-    return run
 
 
 def run_python(*words: str, **more: str) -> subprocess.CompletedProcess:
@@ -186,6 +172,11 @@ def is_one_sentence(err: str, command: str) -> bool:
         ("arena random empty", "the folder empty is no training run"),
         ("arena random random --json no/where/x.json", "there is no folder"),
         ("arena random random --json empty", "is a folder; it must be a file"),
+        ("rate random --json no/where/x.json", "--json no/where/x.json: there is no folder"),
+        ("rollout 4HPwATDgc/ABMA --json empty", "--json empty is a folder; it must be a file"),
+        ("character random --json no/x.json", "--json no/x.json: there is no folder"),
+        ("analyze 4HPwATDgc/ABMA --json no/x.json", "--json no/x.json: there is no folder"),
+        ("analyze 4HPwATDgc/ABMA --html empty", "--html empty is a folder; it must be a file"),
         ("arena", "required: BOT"),
         ("arena random ubgi:", "ubgi: needs the command that starts the engine"),
         ("arena random python:math", "python:math: write python:MODULE:FUNCTION"),
@@ -214,7 +205,7 @@ def is_one_sentence(err: str, command: str) -> bool:
         ("train small.toml --set run.gmaes=3", "run.gmaes is unknown; did you mean 'games'?"),
         ("train small.toml --set nun.games=3", "there is no section [nun]; did you mean 'run'?"),
         ("train small.toml --set run.games=many", "run.games should be a whole number, not 'many'"),
-        ("train small.toml --set run.games=0", "run.games should be at least 1, not 0"),
+        ("train small.toml --set run.games=0", "--set run.games=0: run.games should be from 1 to"),
         ("train small.toml --set games=3", "--set wants section.key=value, not 'games=3'"),
         ("train small.toml --set network.encoding='men169'", "network.encoding 'men169' is unknown; did you mean"),
         ("train small.toml --run begun", "begun holds a run already: --resume goes on with it"),
@@ -278,6 +269,26 @@ def test_ctrl_c_is_one_word(say, monkeypatch):
 
     monkeypatch.setattr("bgai.bots.open_bot", interrupted)
     assert say("info", "random") == (130, "", "interrupted\n")
+
+
+INTERRUPTED_AT = """
+import os, runpy, signal, sys
+class CtrlC:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, CtrlC())
+sys.argv = ["bgai", "play", "--bot", "random"]
+runpy.run_module("bgai", run_name="__main__", alter_sys=True)
+"""
+
+
+@pytest.mark.parametrize(
+    "module", ["bgai.cli", "argparse", "numpy", "numba", "bgai.rules", "bgai.bots", "bgai.frontends.terminal"]
+)
+def test_ctrl_c_while_modules_are_imported_is_one_word(module):
+    done = run_python("-c", INTERRUPTED_AT.format(module=module))
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
 
 
 # Commands that work

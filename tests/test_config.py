@@ -91,11 +91,11 @@ def test_wrong_words_are_named(text, words):
 @pytest.mark.parametrize(
     ("key", "wrong", "right"),
     [
-        ("run.games", [0, -1], [1]),
+        ("run.games", [0, -1, 10**12 + 1, 10**40], [1, 10**12]),
         ("run.batch_games", [0, 63], [64]),
         ("run.first_batch_games", [0, 513], [1, 512]),
-        ("run.workers", [0], [1, 3]),
-        ("run.learner_threads", [0], [2]),
+        ("run.workers", [0, 1025, 10**9], [1, 3, 1024]),
+        ("run.learner_threads", [0, 1025], [2]),
         ("run.seed", [-1, 2**63], [0, 2**63 - 1]),
         ("network.hidden", ["[]", "[0]", "[80, 8193]", "[-3]", [4] * 16], ["[1]", "[8192]", [4] * 15]),
         ("learning.lambda_start", [-0.1, 1.1, "nan"], [0, 1]),
@@ -105,8 +105,8 @@ def test_wrong_words_are_named(text, words):
         ("learning.rate_end", [0, "nan"], ["1e-9"]),
         ("learning.average", [1, -0.1, "nan"], [0, 0.9999]),
         ("learning.weight_decay", [-1, "nan", "inf"], [0, 0.1]),
-        ("learning.minibatch", [0], [1]),
-        ("learning.passes", [0], [1]),
+        ("learning.minibatch", [0, 65_537, 10**30], [1, 65_536]),
+        ("learning.passes", [0, 1001], [1, 1000]),
         ("report.metrics_games", [0], [1]),
         ("report.strength_first", [0], [1]),
         ("report.strength_factor", [1, 0.5, "nan"], [1.5]),
@@ -167,11 +167,37 @@ def test_overrides():
         ("network.hidden=[64", ["network.hidden", "a list"]),
         ("network.hidden=64", ["network.hidden", "a list"]),
         ("run.device=gpu", ["run.device", "cpu, cuda, mps"]),
-        ("run.games=0", ["run.games", "at least 1"]),
+        ("run.games=0", ["run.games", "from 1 to"]),
     ],
 )
 def test_wrong_overrides(override, words):
     refused("", *words, overrides=[override])
+
+
+@pytest.mark.parametrize(
+    ("text", "overrides", "blamed"),
+    [
+        ("", ["run.games=0"], "--set run.games=0: run.games should be from 1 to"),
+        ("", ["run.gamse=3"], "--set run.gamse=3: run.gamse is unknown"),
+        ("", ["rum.games=3"], "--set rum.games=3: there is no section [rum]"),
+        ("", ["run.seed=2", "run.device=gpu"], "--set run.device=gpu: run.device should be one of"),
+        ("", ["network.hidden=[8, 2.5]"], "--set network.hidden=[8, 2.5]: network.hidden[1] should be"),
+        # Right each, wrong together with what else is said: the sentence names both.
+        ("", ["run.seed=2", "run.batch_games=8"], "--set run.batch_games=8: run.first_batch_games should be"),
+        ("[export]\nnormal_games = 50\n[run]\ngames = 99", ["run.games=9"], "--set run.games=9: export.normal_games"),
+        # The text is wrong, whatever stands beside it.
+        ("[learning]\nminibatch = 0", ["run.seed=2"], "my.toml: learning.minibatch should be"),
+        ("[learning]\nminibatch = 0", ["run.games=0"], "my.toml: learning.minibatch should be"),
+    ],
+)
+def test_who_is_to_blame(text, overrides, blamed):
+    with pytest.raises(ConfigError) as caught:
+        from_toml(text, overrides, source="my.toml")
+    assert str(caught.value).startswith(blamed)
+
+
+def test_an_override_may_mend_the_text():
+    assert from_toml("[run]\ngames = 0", ["run.games=3"]).run.games == 3
 
 
 def test_override_of_something_that_is_no_section():

@@ -255,6 +255,14 @@ def test_opening_is_no_double_and_a_take(bot):
     assert decision.market_losers < 0.05
 
 
+def test_a_static_decision_evaluates_its_position_once(bot, monkeypatch):
+    asked, outcomes = [], bot.outcomes
+    monkeypatch.setattr(bot, "outcomes", lambda *arrays: asked.append(len(arrays[1])) or outcomes(*arrays))
+    decision = bot.cube(Match(turn=1, decision="roll"))
+    assert asked == [1]
+    assert decision.market_losers == 0 and len(asked) > 1
+
+
 def test_actions_of_clear_positions(bot):
     ahead = [0, 2, 3, 3, 3, 2, 2] + [0] * 12 + [-3, -3, -3, -3, -3, 0, 0]  # 51 pips against 60
     decision = bot.cube(Match(turn=0, decision="roll", position=Position(ahead)))

@@ -3,6 +3,7 @@
 import ast
 import itertools
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -20,13 +21,14 @@ HOUSE = Path(__file__).resolve().parent.parent
 
 # A room may import itself and the rooms above it in this list; rooms on one line do not import each other.
 ORDER: list[tuple[str, ...]] = [
-    ("bgai.files",),
+    ("bgai.files", "bgai.jit_cache"),
     ("bgai.rules",),
     ("bgai.notation", "bgai.evaluation"),
     ("bgai.bots", "bgai.referees", "bgai.gnubg_program", "bgai.engines"),
     ("bgai.arena",),
     ("bgai.frontends",),
     ("bgai.cli",),
+    ("bgai.public",),
     ("bgai", "bgai.__main__"),
     ("train",),
 ]
@@ -34,7 +36,7 @@ FLOOR = {room: floor for floor, rooms in enumerate(ORDER) for room in rooms}
 # Referees and engines are bots, and `open_bot` opens them by name: they stand side by side.
 BESIDE = set(itertools.permutations(("bgai.bots", "bgai.referees", "bgai.gnubg_program", "bgai.engines"), 2))
 # What `import bgai` offers comes from these; it is no reason to load a room of commands.
-PUBLIC = {"bgai.bots", "bgai.evaluation", "bgai.notation", "bgai.rules"}
+OFFERED = {"bgai.bots", "bgai.evaluation", "bgai.notation", "bgai.rules"}
 
 
 def module_name(path: Path) -> str:
@@ -91,9 +93,11 @@ def may_import(module: str, imported: str) -> bool:
     """Whether the list of rooms allows it; both are modules of the house."""
     here, there = room(module), room(imported)
     if module == "bgai":
-        return there in PUBLIC
+        return there == "bgai.public"
+    if module == "bgai.public":
+        return there in OFFERED
     if module == "train.__main__":
-        return there in ("train", "bgai.cli")
+        return there == "bgai.__main__"
     if there == "bgai.cli":
         return here == "bgai.__main__"
     if there == "bgai":
@@ -155,6 +159,57 @@ def bot_file(tmp_path) -> Path:
     )
     save_checkpoint(tmp_path / "wild.safetensors", Network(inputs, layers), {})
     return tmp_path / "wild.safetensors"
+
+
+def test_what_bgai_offers_is_there_at_once(tmp_path):
+    assert "Position" in bgai.__all__
+    assert all(hasattr(bgai, name) for name in bgai.__all__)
+    assert set(bgai.__all__) <= set(dir(bgai))
+    with pytest.raises(AttributeError, match="module 'bgai' has no attribute 'Positon'"):
+        bgai.Positon  # noqa: B018
+    code = (
+        "from bgai import *\nprint(Position.start().id, parse_play)\nimport bgai\nprint(bgai.bots, bgai.rules.plays)"
+    )
+    done = run_python("-c", code, folder=tmp_path)
+    assert done.returncode == 0 and done.stdout.startswith("4HPwATDgc/ABMA "), done.stderr
+
+
+KERNEL = """
+import sys, tempfile
+from pathlib import Path
+if {no_place}:
+    tempfile.tempdir = "/nowhere/at/all"
+import bgai
+from bgai.rules.dice import roll
+kept = Path(tempfile.gettempdir()).rglob("*.nb?")
+print(*roll(1, 2, 3), sum(roll.stats.cache_hits.values()), *sorted({{path.suffix for path in kept}}))
+"""
+
+
+def test_kernels_without_a_place_in_the_package_or_the_home(tmp_path):
+    """A file where `__pycache__` should be stops everybody, the administrator too."""
+    for package in ("bgai", "train"):
+        shutil.copytree(HOUSE / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__", "web"))
+        for folder in {path.parent for path in (tmp_path / package).rglob("*.py")}:
+            (folder / "__pycache__").write_text("")
+    (tmp_path / "temporary").mkdir()
+    where = {"HOME": "/dev/null", "XDG_CACHE_HOME": "/dev/null/cache", "TMPDIR": str(tmp_path / "temporary")}
+
+    def run(no_place):
+        words = [sys.executable, "-c", KERNEL.format(no_place=no_place)]
+        environment = {**os.environ, **where, "PYTHONPATH": str(tmp_path)}
+        return subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+
+    first, second, without = run(False), run(False), run(True)
+    dice = first.stdout.split()[:2]
+    assert (first.returncode, first.stderr, first.stdout.split()) == (0, "", [*dice, "0", ".nbc", ".nbi"])
+    assert (second.returncode, second.stderr, second.stdout.split()[:3]) == (0, "", [*dice, "1"])
+    assert (without.returncode, without.stdout.split()) == (0, [*dice, "0"])
+    assert without.stderr.count("bgai finds no folder to keep compiled code in") == 1
+    # What others can write to is not trusted: numba unpickles it.
+    [folder] = (tmp_path / "temporary").iterdir()
+    folder.chmod(0o777)
+    assert "bgai finds no folder" in run(False).stderr
 
 
 PLAY = """

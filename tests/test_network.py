@@ -190,6 +190,25 @@ def test_certain_chances_stay_finite():
         np.testing.assert_allclose(network.outcomes_of(start_board()[None])[0], [1, 0, 0, 0, 0, 0], atol=1e-6)
 
 
+@pytest.mark.parametrize("name", ["men196", "men196+tactics"])
+def test_huge_weights_give_chances_or_are_refused(name, scattered_positions):
+    boards, _ = scattered_positions(300, 1)
+    inputs, rng = encoding(name), np.random.default_rng(3)
+    shapes = [(20, inputs.width), (9, 20 + inputs.extras), (6, 9)]
+    layers = [(rng.normal(size=shape).astype(np.float32), np.zeros(shape[0], dtype=np.float32)) for shape in shapes]
+    refused = 0
+    for size in 10.0 ** np.arange(0, 14):
+        grown = tuple((weights * np.float32(size), bias) for weights, bias in layers)
+        try:
+            chances = Network(inputs, grown).outcomes_of(boards)
+        except ValueError as error:
+            assert "so large" in str(error)
+            refused += 1
+        else:
+            np.testing.assert_allclose(chances.sum(axis=1), 1, rtol=1e-5)
+    assert 0 < refused < 7
+
+
 def test_no_boards_no_chances():
     network = network_of(model_of([8]))
     assert network.outcomes_of(np.empty((0, 26), dtype=np.int8)).shape == (0, 6)

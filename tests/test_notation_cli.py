@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from bgai.cli import main
 from bgai.frontends.svg import draw_svg
 from bgai.notation.ids import format_id, parse_id
 from bgai.notation.matchfiles import read_file
@@ -23,20 +22,6 @@ SVG = "{http://www.w3.org/2000/svg}"
 @pytest.fixture(autouse=True)
 def own_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture
-def say(capsys):
-    """Runs `bgai WORDS`: exit code, standard output, standard error."""
-
-    def run(*words: str) -> tuple[int, str, str]:
-        try:
-            code = main(words)
-        except SystemExit as left:  # argparse leaves so
-            code = int(left.code or 0)
-        return code, *capsys.readouterr()
-
-    return run
 
 
 # convert

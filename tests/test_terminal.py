@@ -3,8 +3,11 @@
 import argparse
 import io
 import json
+import os
 import re
+import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -539,3 +542,27 @@ def test_wrong_options_are_refused(monkeypatch, tmp_path, capsys, words):
         run_play(monkeypatch, tmp_path, "", *words)
     assert left.value.code == 2
     assert "error: " in capsys.readouterr().err
+
+
+def test_a_second_terminal_is_told_and_touches_nothing(monkeypatch, tmp_path, capsys):
+    environment = {**os.environ, "BGAI_HOME": str(tmp_path), "PYTHONUNBUFFERED": "1"}
+    words = [sys.executable, "-m", "bgai", "play", "--bot", "random", "--seed", "5"]
+    with subprocess.Popen(words, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as first:
+        first.stdin.write("1\n")
+        first.stdin.flush()
+        while "You play" not in first.stdout.readline():
+            pass
+        while not on_file(tmp_path) or len(on_file(tmp_path).game.turns) < 2:
+            time.sleep(0.01)
+        before = (tmp_path / "game.json").read_bytes()
+        assert run_play(monkeypatch, tmp_path, "2\nsave\nresign\n1\ny\n3\n", "--bot", "random", "--seed", "6") == 0
+        shown = " ".join(capsys.readouterr().out.split())
+        assert f"Another `bgai play` keeps its game in {tmp_path / 'game.json'}, so this one is not saved." in shown
+        assert "This game is not saved." in shown and shown.endswith("Your game could not be saved and is lost.")
+        assert (tmp_path / "game.json").read_bytes() == before
+        first.communicate("quit\n", timeout=60)
+    # The first one's game goes on, whatever the second did, and what killed writes left is cleared away.
+    (tmp_path / ".game.json.0123abcd.tmp").write_text("half")
+    assert run_play(monkeypatch, tmp_path, "c\n") == 0
+    assert "You have an unfinished game against random: 2 turns played" in capsys.readouterr().out
+    assert [path.name for path in tmp_path.iterdir()] == ["game.json"]

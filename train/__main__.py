@@ -2,7 +2,8 @@
 
 import sys
 
-from bgai.cli import main
+from bgai.__main__ import main
 
 if __name__ == "__main__":
-    sys.exit(main(["train", *sys.argv[1:]]))
+    sys.argv.insert(1, "train")
+    sys.exit(main())

@@ -43,7 +43,7 @@ from tqdm import tqdm
 from bgai import afterstates
 from bgai.bots import Bot, UnknownBot, ValueBot, open_bot, split_plies
 from bgai.evaluation.encoding import encoding
-from bgai.files import write_atomically
+from bgai.files import check_can_be_written, write_atomically
 from bgai.referees import REFEREES, bgsage_boards, gnubg_boards
 from bgai.rules.dice import roll, rolls
 from bgai.rules.outcome import points_lost_many
@@ -696,8 +696,8 @@ def _checked_sections(args: argparse.Namespace) -> list[str]:
         raise ValueError(f"--positions should be at least 1, not {args.positions}")
     if args.warm_up is not None and args.warm_up < 0:
         raise ValueError(f"--warm-up should not be negative, not {args.warm_up}")
-    if args.json is not None and not args.json.resolve().parent.is_dir():
-        raise ValueError(f"--json {args.json}: there is no folder {args.json.resolve().parent}")
+    if args.json is not None:
+        check_can_be_written(args.json, "--json")
     if args.sections:
         return [name for name in SECTIONS if name in args.sections]
     # Only networks look ahead.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
 import shlex
 from pathlib import Path
 from typing import Any
@@ -71,44 +70,48 @@ def run_train(args: argparse.Namespace) -> int:
 
     open_opponents([*config.report.opponents, *config.report.final_opponents])  # a misspelt one is told at once
     folder = RunFolder(args.run or Path("runs") / path.stem)
-    if args.resume and folder.config.exists():
-        begun = folder.read_config()
-        differing = _differences(begun, config)
+    going_on = args.resume and folder.config.exists()
+    if going_on:
+        differing = _differences(folder.read_config(), config)
         if differing:
             raise RunError(
                 f"the run in {folder.path} was begun with another config ({'; '.join(differing)}); "
                 "give another folder with --run"
             )
+        unmeasured = not config.report.final_games and (folder.bots / "strong.safetensors").exists()
+        if folder.results.exists() or unmeasured:
+            table = folder.read_results() if folder.results.exists() else []
+            sentence = f"{folder.path} is finished; nothing left to train. Its bots are in {folder.bots}."
+            print("\n".join([sentence, *table]))
+            return 0
     else:
         check_device(config.run.device)
         starting_network(config)  # what cannot be begun with is told before the folder is made
-        folder.begin(config)
-    unmeasured = not config.report.final_games and (folder.bots / "strong.safetensors").exists()
-    if folder.results.exists() or unmeasured:
-        print(f"{folder.path} is finished; nothing left to train. Its bots are in {folder.bots}.")
-        if folder.results.exists():
-            print("\n".join(json.loads(folder.results.read_text(encoding="utf-8"))["table"]))
-        return 0
-    if not train(config, folder, quiet=args.quiet):
-        overrides = [word for override in args.set for word in ("--set", override)]
-        words = ["bgai", "train", args.config, "--run", str(folder.path), *overrides, "--resume"]
-        print(f"stopped; go on with: {shlex.join(words)}")
-        return 130
-    if config.report.final_games:
-        from train.results import measure_bots
+        folder.check_is_new()
+    with folder.held():
+        if not going_on:
+            folder.begin(config)
+        folder.remove_leftovers()
+        if not train(config, folder, quiet=args.quiet):
+            overrides = [word for override in args.set for word in ("--set", override)]
+            words = ["bgai", "train", args.config, "--run", str(folder.path), *overrides, "--resume"]
+            print(f"stopped; go on with: {shlex.join(words)}")
+            return 130
+        if config.report.final_games:
+            from train.results import measure_bots
 
-        table = measure_bots(
-            folder.bots,
-            folder.results,
-            opponents=config.report.final_opponents,
-            games=config.report.final_games,
-            seed=ARENA_SEED,
-            quiet=args.quiet,
-        )
-        print("\n".join(table))
-        folder.log("results:\n" + "\n".join(table))
-    print(f"\nThe bots are in {folder.bots}. Play one: bgai play --bot {folder.bots / 'strong.safetensors'}")
-    return 0
+            table = measure_bots(
+                folder.bots,
+                folder.results,
+                opponents=config.report.final_opponents,
+                games=config.report.final_games,
+                seed=ARENA_SEED,
+                quiet=args.quiet,
+            )
+            print("\n".join(table))
+            folder.log("results:\n" + "\n".join(table))
+        print(f"\nThe bots are in {folder.bots}. Play one: bgai play --bot {folder.bots / 'strong.safetensors'}")
+        return 0
 
 
 def run_export(args: argparse.Namespace) -> int:

@@ -5,6 +5,7 @@ Config stops here: the rest of the trainer takes plain arguments.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import difflib
 import json
@@ -17,7 +18,11 @@ from typing import Any, Literal
 from bgai.evaluation.encoding import encoding_names
 from bgai.evaluation.network import MOST_LAYERS, MOST_UNITS
 
+MOST_GAMES = 10**12
 MOST_BATCH_GAMES = 65_536  # some 4 million positions in memory
+MOST_THREADS = 1024
+MOST_MINIBATCH = 65_536
+MOST_PASSES = 1000
 
 
 class ConfigError(ValueError):
@@ -157,13 +162,25 @@ class Config:
 
 
 def from_toml(text: str, overrides: typing.Sequence[str] = (), source: str = "config") -> Config:
-    """A config from TOML text and `section.key=value` overrides. Raises ConfigError naming the key."""
+    """A config from TOML text and `section.key=value` overrides. Raises ConfigError naming the key, and the override
+    where the text alone would be right."""
     try:
         given = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # also numbers and nesting beyond Python's limits
         raise ConfigError(f"{source} is not valid TOML: {error}") from None
+    changed = copy.deepcopy(given)
     for override in overrides:
-        _override(given, override)
+        _override(changed, override)
+    try:
+        return _config(changed, source)
+    except ConfigError as error:
+        sentence = str(error).removeprefix(f"{source}: ")
+    _config(given, source)  # raises where the text itself is wrong
+    named = [override for override in overrides if override.partition("=")[0].strip() in sentence]
+    raise ConfigError(f"{', '.join(f'--set {override}' for override in named or overrides)}: {sentence}")
+
+
+def _config(given: dict[str, Any], source: str) -> Config:
     sections = {f.name: f for f in dataclasses.fields(Config)}
     parts = {}
     for name, table in given.items():
@@ -238,7 +255,10 @@ def _nearest(word: object, known: typing.Iterable[str]) -> str:
 
 def _check(config: Config, source: str) -> None:
     run, network, learning, report = config.run, config.network, config.learning, config.report
-    _require(run.games >= 1, f"{source}: run.games should be at least 1, not {run.games}")
+    _require(
+        1 <= run.games <= MOST_GAMES,
+        f"{source}: run.games should be from 1 to {MOST_GAMES}, not {run.games}",
+    )
     _require(
         1 <= run.batch_games <= MOST_BATCH_GAMES,
         f"{source}: run.batch_games should be from 1 to {MOST_BATCH_GAMES}, not {run.batch_games}",
@@ -247,8 +267,9 @@ def _check(config: Config, source: str) -> None:
         1 <= run.first_batch_games <= run.batch_games,
         f"{source}: run.first_batch_games should be from 1 to run.batch_games, not {run.first_batch_games}",
     )
-    _require(run.workers >= 1, f"{source}: run.workers should be at least 1, not {run.workers}")
-    _require(run.learner_threads >= 1, f"{source}: run.learner_threads should be at least 1")
+    for key in ("workers", "learner_threads"):
+        value = getattr(run, key)
+        _require(1 <= value <= MOST_THREADS, f"{source}: run.{key} should be from 1 to {MOST_THREADS}, not {value}")
     _require(0 <= run.seed < 2**63, f"{source}: run.seed should be from 0 to 2^63 - 1, not {run.seed}")
     if network.encoding not in encoding_names():
         near = _nearest(network.encoding, encoding_names())
@@ -279,9 +300,9 @@ def _check(config: Config, source: str) -> None:
     _require(0 <= learning.average < 1, f"{source}: learning.average should be from 0 to below 1")
     decay = learning.weight_decay
     _require(0 <= decay < 10, f"{source}: learning.weight_decay should be from 0 to below 10, not {decay}")
-    for key in ("minibatch", "passes"):
+    for key, most in (("minibatch", MOST_MINIBATCH), ("passes", MOST_PASSES)):
         value = getattr(learning, key)
-        _require(value >= 1, f"{source}: learning.{key} should be at least 1, not {value}")
+        _require(1 <= value <= most, f"{source}: learning.{key} should be from 1 to {most}, not {value}")
     _require(report.metrics_games >= 1, f"{source}: report.metrics_games should be at least 1")
     _require(report.strength_first >= 1, f"{source}: report.strength_first should be at least 1")
     _require(report.strength_factor >= 1.1, f"{source}: report.strength_factor should be at least 1.1")

@@ -5,15 +5,18 @@ config.toml  log.txt  metrics.jsonl  tensorboard/  checkpoints/games-*.safetenso
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
+import math
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from bgai.files import write_atomically
+from bgai.files import InUse, locked, remove_leftovers, write_atomically
 from train.config import Config, ConfigError, from_toml
 
 RESUME_KEYS = {"learner", "playing", "batch", "games", "seconds", "tally"}
@@ -36,15 +39,38 @@ class RunFolder:
         self.resume = path / "resume.pt"
         self.bots = path / "bots"
         self.results = path / "results.json"
+        self.lock = path / "lock"
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep other processes from training in this folder, which is made when it is missing. Raises RunError when
+        another one is training in it."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        with contextlib.ExitStack() as stack:
+            try:
+                stack.enter_context(locked(self.lock))
+            except InUse:
+                raise RunError(
+                    f"another process is training in {self.path}; wait until it ends, or give another folder with "
+                    "--run"
+                ) from None
+            yield
+
+    def remove_leftovers(self) -> None:
+        """Clear away what a killed run has left half written; only for who holds the folder."""
+        remove_leftovers(list(self.path.rglob(".*.tmp")))
+
+    def check_is_new(self) -> None:
+        """Raises RunError when a run, or anything else, is there already."""
+        if self.config.exists():
+            raise RunError(f"{self.path} holds a run already: --resume goes on with it, --run FOLDER begins another")
+        others = (path for path in self.path.rglob("*") if path.suffix != ".tmp" and path != self.lock)
+        if any(path.is_file() for path in others):  # empty folders are a start that was cut short
+            raise RunError(f"{self.path} is not empty and holds no run; give another folder with --run")
 
     def begin(self, config: Config) -> None:
         """Make the folder of a new run. Raises RunError when one is there already."""
-        if self.config.exists():
-            raise RunError(f"{self.path} holds a run already: --resume goes on with it, --run FOLDER begins another")
-        if any(
-            path.is_file() and path.suffix != ".tmp" for path in self.path.rglob("*")
-        ):  # empty folders are a start that was cut short
-            raise RunError(f"{self.path} is not empty and holds no run; give another folder with --run")
+        self.check_is_new()
         for folder in (self.path, self.checkpoints, self.bots):
             folder.mkdir(parents=True, exist_ok=True)
         write_atomically(self.config, config.to_toml().encode())
@@ -64,6 +90,16 @@ class RunFolder:
         """Add a line to the readable log."""
         with open(self.log_file, "a", encoding="utf-8") as file:
             file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')}  {sentence}\n")
+
+    def read_results(self) -> list[str]:
+        """The lines of the table at the end. Raises RunError."""
+        try:
+            table = json.loads(self.results.read_text(encoding="utf-8"))["table"]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            table = None
+        if not isinstance(table, list) or not all(isinstance(line, str) for line in table):
+            raise RunError(f"{self.results} is damaged; remove it, and --resume measures the bots again")
+        return table
 
     def add_metrics(self, line: dict[str, Any]) -> None:
         """Add a line to metrics.jsonl."""
@@ -102,7 +138,30 @@ class RunFolder:
             ) from None
         if not isinstance(state, dict) or not RESUME_KEYS <= state.keys():
             raise RunError(f"{self.resume} is no resume point of a bgai run")
+        try:
+            whole = _is_whole(state, self.read_config().run.games)
+        except (KeyError, TypeError, AttributeError):  # of another kind than it should be
+            whole = False
+        if not whole:
+            raise RunError(
+                f"the resume point {self.resume} holds what cannot be; the bot files in {self.checkpoints} are not "
+                "touched; begin a new run with --run FOLDER"
+            )
         return state
+
+
+def _is_whole(state: dict[str, Any], games: int) -> bool:
+    """Whether a resume point of a run of so many games can be so; what the learner keeps it checks itself."""
+    tally = dict(state["tally"])
+    numbers = [state["seconds"], *tally.pop("squares"), *tally.values()]
+    playing, model = state["playing"], state["learner"]["model"]
+    return (
+        all(isinstance(count, int) and count >= 0 for count in (state["batch"], state["games"]))
+        and state["games"] <= games
+        and all(isinstance(number, int | float) and math.isfinite(number) for number in numbers)
+        and [(w.shape, w.dtype) for w in playing] == [(w.shape, w.dtype) for w in model]
+        and all(bool(torch.isfinite(weights).all()) for weights in playing)
+    )
 
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:

@@ -56,10 +56,12 @@ class Learner:
         self.averaged = [p.detach().clone() for p in self.parameters]
         self.steps = 0
         if optimizer == "sgd":
+            self._moments: tuple[str, ...] = ("momentum_buffer",)
             self.optimizer: torch.optim.Optimizer = torch.optim.SGD(
                 self.parameters, lr=1e-3, momentum=0.9, weight_decay=weight_decay
             )
         else:
+            self._moments = ("step", "exp_avg", "exp_avg_sq")
             kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[optimizer]
             self.optimizer = kind(self.parameters, lr=1e-3, weight_decay=weight_decay, fused=device != "mps")
 
@@ -123,13 +125,26 @@ class Learner:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a state; raises ValueError when it belongs to another network."""
-        for mine, given in ((self.parameters, state["model"]), (self.averaged, state["averaged"])):
-            if [p.shape for p in mine] != [p.shape for p in given]:
-                raise ValueError("the resume point belongs to a network of another shape")
-            self._set(mine, given)
-        self.optimizer.load_state_dict(copy.deepcopy(state["optimizer"]))  # torch would share its tensors
-        self.steps = state["steps"]
+        """Go on from a state; raises ValueError when it belongs to another network or is damaged."""
+        weights = [*state["model"], *state["averaged"]]
+        if [w.shape for w in weights] != 2 * [p.shape for p in self.parameters]:
+            raise ValueError("the resume point belongs to a network of another shape")
+        kept, steps = state["optimizer"]["state"], state["steps"]
+        if not isinstance(steps, int) or kept.keys() != set(range(len(self.parameters) if steps else 0)):
+            raise ValueError("its optimizer belongs to a network of another shape")
+        for number, moments in kept.items():
+            wanted = {name: self.parameters[number].shape for name in self._moments} | {"step": torch.Size()}
+            if any(moments[name].shape != wanted[name] for name in self._moments):
+                raise ValueError("its optimizer belongs to a network of another shape")
+            weights += [moments[name] for name in self._moments]
+        if not all(bool(torch.isfinite(numbers).all()) for numbers in weights):
+            raise ValueError("the resume point holds numbers that are not finite")
+        self._set(self.parameters, state["model"])
+        self._set(self.averaged, state["averaged"])
+        # How the optimizer works is said by the config; torch would share the tensors of its state.
+        groups = self.optimizer.state_dict()["param_groups"]
+        self.optimizer.load_state_dict({"state": copy.deepcopy(kept), "param_groups": groups})
+        self.steps = steps
 
     @staticmethod
     def _set(mine: list[torch.Tensor], given: list[torch.Tensor]) -> None:

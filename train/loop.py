@@ -289,8 +289,10 @@ class Tally:
 
     @staticmethod
     def restored(numbers: dict[str, Any]) -> Tally:
-        """The tally of a resume point."""
+        """The tally of a resume point. Raises ValueError."""
         tally = Tally()
+        if numbers.keys() != tally.as_numbers().keys() or len(numbers["squares"]) != len(OUTCOME_NAMES):
+            raise ValueError("its tally is not whole")
         vars(tally).update({**numbers, "squares": np.array(numbers["squares"]), "began": tally.began})
         return tally
 

@@ -159,7 +159,8 @@ def analyze_record(bot: ValueBot, record: Record, progress: Callable[[], object]
             if action.kind in ("play", "roll", "double") and state.decision == "roll":
                 choices += _cube_choice(bot, state, where, doubled=action.kind == "double")
             if action.kind in ("take", "drop", "beaver"):
-                choices += _answer(bot, state, where, taken=action.kind != "drop")
+                double = next((c for c in choices[-1:] if (c.kind, c.game) == ("double", number)), None)
+                choices += _answer(bot, state, where, taken=action.kind != "drop", double=double)
             if action.kind == "play" and action.dice is not None and action.play is not None:
                 choices.append(_play_choice(bot, _rolled(state, action.player, action.dice), where, action.play))
             if progress is not None:
@@ -214,8 +215,11 @@ def _cube_choice(bot: ValueBot, match: Match, where: tuple[int, int, int], doubl
     ]
 
 
-def _answer(bot: ValueBot, match: Match, where: tuple[int, int, int], taken: bool) -> list[Choice]:
-    cube = bot.cube(match)
+def _answer(
+    bot: ValueBot, match: Match, where: tuple[int, int, int], *, taken: bool, double: Choice | None
+) -> list[Choice]:
+    """The choice of the player who was doubled; it hangs on the same numbers as the double just before."""
+    cube = bot.cube(match) if double is None or double.cube is None else double.cube
     if cube.double_take is None or cube.double_pass is None:
         return []
     return [

@@ -21,7 +21,7 @@ from bgai.arena.rating import Decisions, mean_over_games, played_decisions
 from bgai.arena.stats import Score
 from bgai.arena.table import aligned, distinct_labels
 from bgai.bots import Bot, open_bot
-from bgai.files import write_atomically
+from bgai.files import check_can_be_written, write_atomically
 from bgai.rules.position import BAR, HOME, start_board, turn
 
 DEFAULT_GAMES = 300
@@ -111,6 +111,8 @@ def run(args: argparse.Namespace) -> int:
         raise ArenaError(f"--games must be from 2 to 100,000, not {args.games}")
     if not 0 <= args.seed <= MAX_SEED:
         raise ArenaError(f"the seed must be from 0 to {MAX_SEED}, not {args.seed}")
+    if args.json is not None:
+        check_can_be_written(args.json, "--json")
     bots = [open_bot(text) for text in args.bots]
     labels = distinct_labels([bot.name for bot in bots])
     found = {

@@ -6,7 +6,6 @@ import argparse
 import dataclasses
 import itertools
 import json
-import os
 import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -28,7 +27,7 @@ from bgai.arena.table import (
 )
 from bgai.bots import Bot, open_bot
 from bgai.evaluation.cube import MOST_AWAY
-from bgai.files import write_atomically
+from bgai.files import check_can_be_written, write_atomically
 
 DEFAULT_GAMES = 10_000
 INTERRUPTED = 130
@@ -120,13 +119,7 @@ def _check(args: argparse.Namespace) -> None:
             raise ArenaError("--sprt is for cubeless games, not for --money or --match")
         check_sprt_bounds(*args.sprt)
     if args.json is not None:
-        folder = args.json.resolve().parent
-        if not folder.is_dir():
-            raise ArenaError(f"--json {args.json}: there is no folder {folder}")
-        if args.json.is_dir():
-            raise ArenaError(f"--json {args.json} is a folder; it must be a file")
-        if not os.access(folder, os.W_OK):
-            raise ArenaError(f"--json {args.json}: the folder {folder} cannot be written to")
+        check_can_be_written(args.json, "--json")
 
 
 def _session(args: argparse.Namespace) -> Session | None:

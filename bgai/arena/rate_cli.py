@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import os
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,7 +30,7 @@ from bgai.arena.rating import (
 from bgai.arena.stats import CONFIDENCE, Score
 from bgai.arena.table import aligned, distinct_labels
 from bgai.bots import Bot, open_bot
-from bgai.files import write_atomically
+from bgai.files import check_can_be_written, write_atomically
 
 DEFAULT_DECISIONS = 2_000
 DEFAULT_REFEREE = "gnubg:2"
@@ -116,11 +115,7 @@ def _check(args: argparse.Namespace) -> None:
     if args.seed is not None and not 0 <= args.seed <= MAX_SEED:
         raise ArenaError(f"the seed must be from 0 to {MAX_SEED}, not {args.seed}")
     if args.json is not None:
-        folder = args.json.resolve().parent
-        if not folder.is_dir():
-            raise ArenaError(f"--json {args.json}: there is no folder {folder}")
-        if args.json.is_dir() or not os.access(folder, os.W_OK):
-            raise ArenaError(f"--json {args.json} cannot be written")
+        check_can_be_written(args.json, "--json")
 
 
 def _rate_own_games(bots: list[Bot], labels: list[str], args: argparse.Namespace) -> list[Result]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -19,7 +18,7 @@ from bgai.arena.duplicate import MAX_SEED
 from bgai.arena.table import aligned
 from bgai.bots import ValueBot, open_bot
 from bgai.evaluation.rollout import FACES, Rollout, roll_out
-from bgai.files import write_atomically
+from bgai.files import check_can_be_written, write_atomically
 from bgai.notation.ids import parse_id
 from bgai.rules.outcome import Outcomes, result
 from bgai.rules.position import Position
@@ -190,11 +189,7 @@ def _check(args: argparse.Namespace) -> None:
     if not 0 <= args.seed <= MAX_SEED:
         raise ValueError(f"the seed must be from 0 to {MAX_SEED}, not {args.seed}")
     if args.json is not None:
-        folder = args.json.resolve().parent
-        if not folder.is_dir():
-            raise ValueError(f"--json {args.json}: there is no folder {folder}")
-        if args.json.is_dir() or not os.access(folder, os.W_OK):
-            raise ValueError(f"--json {args.json} cannot be written")
+        check_can_be_written(args.json, "--json")
 
 
 def _data(

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Literal
 
 import numpy as np
 
 from bgai.evaluation.cube import CENTRE, MINE, MOST_AWAY, THEIRS, Stakes, live_points, position_efficiency
 from bgai.evaluation.cubeful import roll_outcomes, static_values
+from bgai.evaluation.lookahead import best_replies
 from bgai.evaluation.match_equity import match_equity
-from bgai.evaluation.search import Evaluator, best_rows, value_afterstates
+from bgai.evaluation.search import Evaluator
 from bgai.rules.dice import ROLL_CHANCES, ROLLS
 from bgai.rules.match import Match
 from bgai.rules.outcome import Outcomes, points_lost_many
 
-CubeValues = Callable[[np.ndarray, Stakes], np.ndarray]
-"""(boards [B, 26], stakes of B games) -> no double, double and take, double and pass [B, 3]."""
+CubeValues = Callable[[np.ndarray, Stakes, np.ndarray], np.ndarray]
+"""(boards [B, 26], stakes of B games, chances there [B, 6]) -> no double, double and take, double and pass [B, 3]."""
 Action = Literal["no double", "double, take", "double, pass", "double, beaver", "too good", "no cube"]
 
 
@@ -43,9 +45,14 @@ class CubeDecision:
     """His chances in this game, without the cube."""
     take_point: float | None
     """Chance to win the game that the doubled player needs to take here, his gammons and the doubler's counted."""
-    market_losers: float | None
-    """Share of the exchanges (his roll and the answer) after which a double that would be taken now is passed."""
     plies: int
+    _market_losers: Callable[[], float] | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def market_losers(self) -> float | None:
+        """Share of the exchanges (his roll and the answer) after which a double that would be taken now is passed;
+        None where he may not double. Worked out when asked for: it takes ten times as long as the rest."""
+        return None if self._market_losers is None else self._market_losers()
 
     @property
     def doubles(self) -> bool:
@@ -85,7 +92,7 @@ def decide(evaluate: Evaluator, value: CubeValues, match: Match, plies: int = 1)
         raise ValueError(f"there is no cube decision to make: decision is {match.decision!r}")
     boards, stakes = match.position.board[None], stakes_of(match)
     outcomes = roll_outcomes(evaluate, boards)
-    values = value(boards, stakes)[0]
+    values = value(boards, stakes, outcomes)[0]
     if 2 * match.cube > match.max_cube:
         values[1:] = np.nan
     may = not np.isnan(values[2])
@@ -100,34 +107,26 @@ def decide(evaluate: Evaluator, value: CubeValues, match: Match, plies: int = 1)
         match_chances=(float(values[0]), float(values[1]), float(values[2])) if match.length and may else None,
         outcomes=Outcomes(*outcomes[0].tolist()),
         take_point=_take_point(outcomes, boards, stakes) if may else None,
-        market_losers=market_losers(evaluate, boards, stakes) if may else None,
         plies=2 if plies > 1 else 1,
+        _market_losers=partial(market_losers, evaluate, boards, stakes) if may else None,
     )
 
 
 def market_losers(evaluate: Evaluator, boards: np.ndarray, stakes: Stakes) -> float:
     """Share of the exchanges after which the player on roll in the one board [1, 26] could cash: his roll and the
     other's, each played as well as the cube is worth."""
-    after, outcomes = _best_of_all_rolls(evaluate, boards, stakes)
+    after = best_replies(evaluate, boards).boards[0]
     going = points_lost_many(after) == 0
     lost = float(ROLL_CHANCES[~going].sum())  # he has won: the market is gone
     if going.any():
-        answers, outcomes = _best_of_all_rolls(evaluate, after[going], stakes.turned())
-        each = stakes.take(np.zeros(len(answers), dtype=np.int64))
-        values = static_values(outcomes, answers, each)
+        answers = best_replies(evaluate, after[going])
+        rows = answers.boards.reshape(-1, after.shape[1])
+        each = stakes.take(np.zeros(len(rows), dtype=np.int64))
+        values = static_values(answers.outcomes.reshape(len(rows), -1), rows, each)
         with np.errstate(invalid="ignore"):
-            passed = (values[:, 1] > values[:, 2]) & (points_lost_many(answers) == 0)
+            passed = (values[:, 1] > values[:, 2]) & (points_lost_many(rows) == 0)
         lost += float(ROLL_CHANCES[going] @ (passed.reshape(-1, len(ROLLS)) @ ROLL_CHANCES))
     return lost
-
-
-def _best_of_all_rolls(evaluate: Evaluator, boards: np.ndarray, stakes: Stakes) -> tuple[np.ndarray, np.ndarray]:
-    """The best boards after each roll of each board [B, 26], and the chances there of the player who rolls next."""
-    rows, starts, outcomes = value_afterstates(
-        evaluate, np.repeat(boards, len(ROLLS), axis=0), np.tile(ROLLS, (len(boards), 1))
-    )
-    best = best_rows(outcomes, starts)
-    return rows[best], outcomes[best]
 
 
 def per_cube(values: np.ndarray, stakes: Stakes) -> np.ndarray:

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit, uint64
 
 from bgai.evaluation.search import equity_of
-from bgai.rules.dice import random_bits
+from bgai.rules.dice import board_bits
 from bgai.rules.position import BAR, HOME
 
 
@@ -96,9 +96,7 @@ def _choose(margin, noise, blots, points, back, seed, rows, starts, outcomes):
 @njit(cache=True, nogil=True)
 def _normal(seed, board):
     """Nearly a normal number, by a hash of the board: the sum of four even ones (Irwin and Hall)."""
-    bits = uint64(seed)
-    for place in range(board.shape[0]):
-        bits = random_bits(bits, board[place], place)
+    bits = board_bits(seed, board)
     total = 0.0
     for k in range(4):
         total += np.float64((bits >> uint64(16 * k)) & uint64(0xFFFF)) / 65536.0

@@ -12,10 +12,13 @@ import numpy as np
 from bgai.evaluation import kernels
 from bgai.evaluation.encoding import Encoding
 from bgai.rules.outcome import OUTCOMES
+from bgai.rules.position import MEN
 
 Layer = tuple[np.ndarray, np.ndarray]  # weights [out, in] float32, bias [out] float32
 MOST_UNITS = 8192  # of a layer; the kernels pad the hidden layers to one block
 MOST_LAYERS = 16
+_LARGEST_INPUT = 2 * MEN  # of any encoding, extras too
+_LARGEST_SUM = 1e32  # float32 ends at 3e38; beyond that nothing is finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +27,8 @@ class Network:
 
     The encoding's extras stand behind the units of the first hidden layer, as inputs of the second layer. A `sketch`
     is a small network that has learned to say roughly the same, for `bgai.evaluation.search` to sift plays by.
-    Raises ValueError when the layers do not fit each other or the encoding.
+    Raises ValueError when the layers do not fit each other or the encoding, or hold numbers that are not finite or so
+    large that a position's chances might not be.
     """
 
     encoding: Encoding
@@ -34,7 +38,7 @@ class Network:
     def __post_init__(self) -> None:
         if not 2 <= len(self.layers) <= MOST_LAYERS:
             raise ValueError(f"a network has 2 to {MOST_LAYERS} layers, not {len(self.layers)}")
-        width = self.encoding.width
+        width, largest = self.encoding.width, float(_LARGEST_INPUT)
         for number, (weights, bias) in enumerate(self.layers):
             if not 1 <= len(bias) <= MOST_UNITS:
                 raise ValueError(f"layer {number} should have 1 to {MOST_UNITS} units, not {len(bias)}")
@@ -46,6 +50,10 @@ class Network:
                     )
                 if not np.isfinite(array).all():
                     raise ValueError(f"layer {number} holds numbers that are not finite")
+            sums = np.abs(weights).sum(axis=1, dtype=np.float64) * largest + np.abs(bias)
+            largest = max(_LARGEST_INPUT, float(sums.max()))
+            if largest > _LARGEST_SUM:
+                raise ValueError(f"layer {number} holds numbers so large that what it adds up may not be finite")
             width = len(bias) + (self.encoding.extras if number == 0 else 0)
         if len(bias) != OUTCOMES:
             raise ValueError(f"the last layer should have {OUTCOMES} outputs, not {len(bias)}")

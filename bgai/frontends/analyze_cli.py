@@ -16,7 +16,7 @@ from bgai.arena.analysis import MARKS, Analysis, Choice, RankedPlay, Summary, an
 from bgai.arena.table import aligned
 from bgai.bots import ValueBot
 from bgai.evaluation.cube_decision import CubeDecision
-from bgai.files import write_atomically
+from bgai.files import check_can_be_written, write_atomically
 from bgai.frontends.match_text import cube_text, due_text, kind_text, score_text
 from bgai.frontends.notation_cli import is_file
 from bgai.frontends.svg import draw_svg
@@ -54,6 +54,9 @@ def run(args: argparse.Namespace) -> int:
     """Analyze and print. Raises ValueError and OSError with one sentence."""
     if args.bot.rpartition("@")[0]:
         raise ValueError(f"--depth says how deep to look: give --bot {args.bot.rpartition('@')[0]} and --depth")
+    for option in ("json", "html"):
+        if (path := getattr(args, option)) is not None:
+            check_can_be_written(path, f"--{option}")
     if is_file(args.text):
         return _analyze_file(args)
     if args.html:

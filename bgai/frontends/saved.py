@@ -6,10 +6,11 @@ is replayed when it is loaded and goes on with the same coming dice.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import TypeGuard
 
 import numpy as np
 
-from bgai.files import write_atomically
+from bgai.files import locked, remove_leftovers, write_atomically
 from bgai.rules.dice import roll
 from bgai.rules.outcome import result
 from bgai.rules.plays import Play, legal_plays
@@ -162,6 +163,18 @@ def load(path: Path) -> Session | None:
     except UnicodeDecodeError:
         raise DamagedSave("it is not text") from None
     return from_text(text)
+
+
+@contextlib.contextmanager
+def claimed(path: Path) -> Iterator[None]:
+    """Keep other processes from the file, and clear away what a killed one has left half written beside it. Where no
+    lock can be made nothing can be saved either, and nobody is kept. Raises InUse when another has claimed it."""
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(locked(path.with_name(f"{path.name}.lock")))
+            remove_leftovers(list(path.parent.glob(f".{path.name}.*.tmp")))
+        yield
 
 
 def set_aside(path: Path, ending: str) -> Path:

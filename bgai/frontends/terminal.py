@@ -22,6 +22,7 @@ from functools import cache
 from pathlib import Path
 
 from bgai.bots import LEVELS, Bot, UnknownBot, ValueBot, open_bot, split_plies
+from bgai.files import InUse
 from bgai.frontends import saved
 from bgai.frontends.drawing import ASCII, WIDTH, Style, draw, style_for
 from bgai.frontends.saved import DamagedSave, Game, Session
@@ -60,6 +61,8 @@ PROMPT = "{high}-{low}> "
 YOU_PLAY = "You play {play}."
 BOT_PLAYS = "{bot} rolls {high}-{low} and plays {play}."
 BOT_PASSES = "{bot} rolls {high}-{low} and has no legal play."
+BOT_RESIGNS = "{bot} resigns {kind}."
+KINDS = ("a single game", "a gammon", "a backgammon")
 EMPTY = "Type a play such as {play}, its number from list, or help."
 ILLEGAL = "Not played: {reason}. `list` shows the legal plays."
 NO_SUCH_NUMBER = "There are {count} legal plays, numbered from 1; `list` shows them."
@@ -79,6 +82,10 @@ ANOTHER = "Another game? [Y/n] "
 YES_OR_NO = "Please type y or n."
 SAVED = "The game is saved in {path}; after quit, `bgai play` offers to continue it."
 NOT_SAVED = "The game cannot be saved in {path}: {reason}. You can play on, but quitting loses it."
+IN_USE = (
+    "Another `bgai play` keeps its game in {path}, so this one is not saved. You can play on, but quitting loses it; "
+    "with another folder in BGAI_HOME both are kept."
+)
 NOT_SAVED_NOW = "This game is not saved."
 NOT_REMOVED = "The finished game cannot be removed from {path}: {reason}."
 LEFT_SAVED = "Your game is saved; `bgai play` continues it."
@@ -180,7 +187,8 @@ def _talk(table: Table, wanted: str | None, seed: int | None) -> int:
     try:
         if wanted is not None:
             table.open_bot(wanted)
-        play_session(table, wanted=wanted, seed=seed)
+        with _own_file(table):
+            play_session(table, wanted=wanted, seed=seed)
     except EOFError:
         table.say("\n" + _parting(table))
     except KeyboardInterrupt:
@@ -190,6 +198,19 @@ def _talk(table: Table, wanted: str | None, seed: int | None) -> int:
         print(f"bgai play: {error}", file=sys.stderr)
         return 2
     return 0
+
+
+@contextlib.contextmanager
+def _own_file(table: Table) -> Iterator[None]:
+    """Keep the file of the game to this table; when another one has it, do not touch it."""
+    with contextlib.ExitStack() as stack:
+        try:
+            if table.path is not None:
+                stack.enter_context(saved.claimed(table.path))
+        except InUse:
+            table.tell(IN_USE, path=table.path)
+            table.path = None
+        yield
 
 
 def play_session(table: Table, *, wanted: str | None = None, seed: int | None = None) -> None:
@@ -221,6 +242,9 @@ def play_game(table: Table, session: Session, bot: Bot) -> Session | None:
     while not session.game.points:
         _keep(table, session)
         if not session.game.person_to_roll:
+            if points := bot.resigns(session.game.position):
+                table.tell(BOT_RESIGNS, bot=bot.name, kind=KINDS[points - 1])
+                return _finished(table, session, bot, points)
             session = replace(session, game=_bot_turn(table, session.game, bot))
             continue
         after = person_turn(table, session, bot)

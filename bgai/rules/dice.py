@@ -31,6 +31,15 @@ def random_bits(seed, game, ply):
 
 
 @njit(cache=True, nogil=True)
+def board_bits(seed, board):
+    """64 random bits that belong to this seed and board [26]."""
+    bits = uint64(seed)
+    for place in range(board.shape[0]):
+        bits = random_bits(bits, board[place], place)
+    return bits
+
+
+@njit(cache=True, nogil=True)
 def roll(seed, game, ply):
     """Two dice, each 1 to 6. Ply 0 is the opening roll: one die each, ties rolled again, so never a double."""
     bits = random_bits(seed, game, ply)

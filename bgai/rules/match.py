@@ -80,7 +80,8 @@ class Match:
     jacoby: bool = False
     """Money only: gammons count once the cube has been turned."""
     beavers: bool = False
-    """Money only: who is doubled may redouble at once and keep the cube."""
+    """Money only: who is doubled may redouble at once and keep the cube. The answer to it, a raccoon, is left out on
+    purpose: hardly anybody plays it, no bot values it and few programs write it."""
     max_cube: int = MAX_CUBE
     """The highest value that the cube may reach."""
     resigned: int = 0

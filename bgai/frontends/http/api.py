@@ -64,9 +64,10 @@ def plays(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def cube(body: Mapping[str, Any]) -> dict[str, Any]:
-    """What to do with the cube before the roll, and about a double."""
+    """What to do with the cube before the roll, and about a double; and what the player on roll should resign."""
     match, bot = before_roll(table_of(body, "bot")), bot_of(body)
-    return {**_ids(match), "bot": bot.name, **cube_answer(bot.cube(match))}
+    decided = cube_answer(bot.cube(match))
+    return {**_ids(match), "bot": bot.name, **decided, "resign": bot.resigns(match.position)}
 
 
 def evaluate(body: Mapping[str, Any]) -> dict[str, Any]:

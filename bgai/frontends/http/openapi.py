@@ -62,7 +62,12 @@ ROUTES = (
         "The plays of a roll, best first, with chances and equities",
         {"position": _START, "dice": [3, 1], "away": [5, 3], "bot": "strong", "limit": 3},
     ),
-    Described("POST", "/api/v1/cube", "The cube decision: roll, double, take or pass", {"position": _XGID}),
+    Described(
+        "POST",
+        "/api/v1/cube",
+        "The cube decision: roll, double, take or pass; `resign` is what is as good as lost, 1 to 3, or 0",
+        {"position": _XGID},
+    ),
     Described("POST", "/api/v1/evaluate", "What a position is worth", {"position": _XGID, "bot": "normal"}),
     Described(
         "POST",

@@ -1,7 +1,8 @@
-"""Makes the levels of a strong bot file: strong itself, beginner and normal the same network with habits.
+"""Makes the levels of a strong bot file: strong itself, beginner and normal the same network, or a smaller one that is
+strong enough for them, with habits.
 
-    .venv/bin/python tools/make_levels.py runs/strong-3/bots/strong.safetensors --to checkpoints --games 40000 \\
-        --stages runs/strong-1 runs/strong-2 runs/strong-3
+    .venv/bin/python tools/make_levels.py runs/strong-5/bots/strong.safetensors --to checkpoints --games 40000 \\
+        --stages runs/strong-[1-5] --weaker checkpoints/normal.safetensors
 
 The numbers were chosen so that each level loses per decision what it should by gnubg 2-ply (docs/log.md).
 """
@@ -31,16 +32,21 @@ LEVELS = {
         "makes points, primes and anchors and plays it safe, but is often inexact",
     ),
 }
-KEPT = ("games", "minutes", "seed", "config", "run")
+KEPT = ("games", "minutes", "seed", "config", "run", "stages")
 OPPONENTS = ("pubeval", "gnubg:0", "bgsage:1")
 LENGTHS = (1, 5, 7)
 SEED = 2026
 
 
-def make(strong: Path, folder: Path, stages: list[Path]) -> None:
-    """The three bot files, cards without strength. `stages` are the runs that made the strong one, first to last."""
+def make(strong: Path, weaker: Path, folder: Path, stages: list[Path]) -> None:
+    """The three bot files, cards without strength. `stages` are the runs that made the strong one, first to last; the
+    others get habits and the network of `weaker`."""
+    network, card = load_checkpoint(weaker)
+    for level, (habits, character) in LEVELS.items():
+        told = {"name": level, "description": character, "habits": habits.as_card()}
+        save_checkpoint(folder / f"{level}.safetensors", network, _kept(card) | told)
     network, card = load_checkpoint(strong)
-    kept = {key: card[key] for key in KEPT if key in card}
+    kept = _kept(card)
     if stages:
         cards = [load_checkpoint(find_bot_file(str(run))).card for run in stages]
         kept["stages"] = [{key: told[key] for key in ("run", "games", "minutes", "seed")} for told in cards]
@@ -48,9 +54,10 @@ def make(strong: Path, folder: Path, stages: list[Path]) -> None:
         kept["minutes"] = round(sum(told["minutes"] for told in cards), 1)
     described = f"{network.encoding.name} inputs, hidden {list(network.hidden)}, self-play by one ply"
     save_checkpoint(folder / "strong.safetensors", network, kept | {"name": "strong", "description": described})
-    for level, (habits, character) in LEVELS.items():
-        told = kept | {"name": level, "description": character, "habits": habits.as_card()}
-        save_checkpoint(folder / f"{level}.safetensors", network, told)
+
+
+def _kept(card: dict[str, Any]) -> dict[str, Any]:
+    return {key: card[key] for key in KEPT if key in card}
 
 
 def measure(folder: Path, games: int, matches: int) -> None:
@@ -95,10 +102,11 @@ def main() -> int:
     parser.add_argument(
         "--stages", type=Path, nargs="*", default=[], help="run folders that led to the bot, in order"
     )
+    parser.add_argument("--weaker", type=Path, help="the bot file whose network beginner and normal get")
     parser.add_argument("--games", type=int, default=0, help="games of each measurement; 0 measures nothing")
     parser.add_argument("--matches", type=int, default=2_000, help="matches of each measurement")
     args = parser.parse_args()
-    make(args.bot, args.to, args.stages)
+    make(args.bot, args.weaker or args.bot, args.to, args.stages)
     if args.games:
         measure(args.to, args.games, args.matches)
     return 0

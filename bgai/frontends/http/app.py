@@ -35,7 +35,13 @@ from bgai.frontends.page import page_files
 Answer = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 _log = logging.getLogger("bgai.serve")
-_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+_TYPES = {
+    "html": "text/html",
+    "css": "text/css",
+    "js": "text/javascript",
+    "json": "application/json",
+    "svg": "image/svg+xml",
+}
 _SAFETY = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),

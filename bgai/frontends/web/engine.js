@@ -1,6 +1,8 @@
 // What the page asks of what plays: the server of `bgai serve`, or the browser itself in a folder of `bgai site`. Both
 // answer alike (bgai/frontends/http/table.py says what); index.html names the one. No other module knows which it is.
 
+import { engine as server } from "./server.js";
+
 /**
  * What the browser keeps of a game; everything else follows from it.
  * @typedef {{session: string, game: number, hash: string, start: object, actions: object[]}} Kept
@@ -21,4 +23,4 @@
 const named = document.querySelector('meta[name="bgai-engine"]')?.content;
 
 /** @type {Engine} */
-export const engine = named === "local" ? (await import("./local.js")).engine : (await import("./server.js")).engine;
+export const engine = named === "local" ? (await import("./local.js")).engine : server;

@@ -15,6 +15,7 @@ import pytest
 
 import bgai
 from bgai.bots import LEVELS, ValueBot
+from bgai.cli import main
 from bgai.evaluation.encoding import encoding, encoding_names
 from bgai.evaluation.habits import Habits, habitual_rows
 from bgai.evaluation.js_weights import as_js, js_weights
@@ -39,11 +40,16 @@ def find_node() -> str | None:
 
 
 @pytest.fixture(scope="module")
-def node() -> Callable:
-    """Asks tests/in_node.mjs: `node("plays", boards=..., dice=...)`."""
-    program = find_node()
-    if program is None:
+def program() -> str:
+    found = find_node()
+    if found is None:
         pytest.skip("the JavaScript module's tests need Node: apt-get install nodejs, or BGAI_NODE=path")
+    return found
+
+
+@pytest.fixture(scope="module")
+def node(program) -> Callable:
+    """Asks tests/in_node.mjs: `node("plays", boards=..., dice=...)`."""
 
     def ask(task: str, **words):
         packed = {k: text_of(v) if isinstance(v, np.ndarray | bytes) else v for k, v in words.items()}
@@ -250,6 +256,16 @@ def test_what_is_no_whole_file_is_refused(node, tmp_path):
     assert said[0] == "whole"
     for name, sentence in zip(list(files)[1:], said[1:], strict=True):
         assert sentence.startswith("WeightsError: ") and files[name][1] in sentence, (name, sentence)
+
+
+def test_the_example_of_the_docs_runs(program, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["export", "normal", "--to", "js"]) == 0
+    text = (SCRIPT.parent.parent / "docs" / "frontends.md").read_text(encoding="utf-8")
+    (tmp_path / "play.mjs").write_text(text.partition("```js\n")[2].partition("```")[0])
+    done = subprocess.run([program, "play.mjs"], capture_output=True, text=True, timeout=60)
+    wanted = bgai.load("normal", bearoff=False).choose(Position.start(), (3, 1))
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{wanted}\n", "")
 
 
 def test_hashes_without_webcrypto(node):

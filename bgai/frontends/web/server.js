@@ -2,10 +2,21 @@
 
 import { Offline, OtherKey, Refused } from "./errors.js";
 
+/**
+ * The server's answer; posts `content` where there is any.
+ * @param {string} path
+ * @param {object} [content]
+ * @returns {Promise<any>}
+ */
 async function ask(path, content) {
   let answer;
   try {
-    answer = await fetch(`/api/v1/${path}`, content === undefined ? {} : { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(content) });
+    answer = await fetch(
+      `/api/v1/${path}`,
+      content === undefined
+        ? {}
+        : { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(content) },
+    );
   } catch {
     throw new Offline();
   }

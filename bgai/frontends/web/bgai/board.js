@@ -16,7 +16,9 @@
  * @typedef {{moves: Move[], after: Board, text: string}} Play
  */
 
-export const BAR = 25, HOME = 6, MEN = 15;
+export const BAR = 25,
+  HOME = 6,
+  MEN = 15;
 const START = [0, -2, 0, 0, 0, 0, 5, 0, 3, 0, 0, 0, -5, 5, 0, 0, 0, -3, 0, -5, 0, 0, 0, 0, 2, 0];
 
 /** The opening position; it looks the same to both players. @returns {Board} */
@@ -31,7 +33,8 @@ export function turned(board) {
 
 /** Men off of the player to roll and of the opponent. @param {ArrayLike<number>} board @returns {[number, number]} */
 export function offOf(board) {
-  let mine = MEN, theirs = MEN;
+  let mine = MEN,
+    theirs = MEN;
   for (let place = 0; place <= BAR; place++) {
     if (board[place] > 0) mine -= board[place];
     else theirs += board[place];
@@ -39,9 +42,14 @@ export function offOf(board) {
   return [mine, theirs];
 }
 
-/** Pip counts of the player to roll and of the opponent. @param {ArrayLike<number>} board @returns {[number, number]} */
+/**
+ * Pip counts of the player to roll and of the opponent.
+ * @param {ArrayLike<number>} board
+ * @returns {[number, number]}
+ */
 export function pipsOf(board) {
-  let mine = 0, theirs = 0;
+  let mine = 0,
+    theirs = 0;
   for (let place = 0; place <= BAR; place++) {
     if (board[place] > 0) mine += place * board[place];
     else theirs += (BAR - place) * -board[place];
@@ -67,7 +75,10 @@ export function resultOf(/** @type {ArrayLike<number>} */ board) {
 /** Why these numbers are no position, in one sentence; null when they are one. @param {ArrayLike<number>} board */
 export function positionFault(board) {
   if (board?.length !== 26) return "a position has 26 numbers, both bars and 24 points";
-  let mine = 0, theirs = 0, myPoints = 0, theirPoints = 0;
+  let mine = 0,
+    theirs = 0,
+    myPoints = 0,
+    theirPoints = 0;
   for (let place = 0; place <= BAR; place++) {
     if (!Number.isInteger(board[place])) return `place ${place} holds ${board[place]}, which is no whole number`;
     mine += Math.max(board[place], 0);
@@ -85,7 +96,11 @@ export function positionFault(board) {
 }
 
 /** Whether the mover may move a man from `point` by `die`; looks at this one step, not at the whole roll. */
-export function mayMove(/** @type {ArrayLike<number>} */ board, /** @type {number} */ point, /** @type {number} */ die) {
+export function mayMove(
+  /** @type {ArrayLike<number>} */ board,
+  /** @type {number} */ point,
+  /** @type {number} */ die,
+) {
   if (board[point] <= 0 || (board[BAR] > 0 && point !== BAR)) return false;
   if (point > die) return board[point - die] >= -1;
   for (let behind = BAR; behind > HOME; behind--) if (board[behind] > 0) return false;
@@ -96,7 +111,8 @@ export function mayMove(/** @type {ArrayLike<number>} */ board, /** @type {numbe
 
 /** The board after such a step, still seen by the mover. @param {Board} board @returns {Board} */
 export function moved(board, /** @type {number} */ point, /** @type {number} */ die) {
-  const after = Int8Array.from(board), to = point - die;
+  const after = Int8Array.from(board),
+    to = point - die;
   after[point] -= 1;
   if (to > 0) {
     if (after[to] === -1) {
@@ -129,10 +145,21 @@ export function legalPlays(board, dice) {
   });
 }
 
-/** As `legalPlays`, unchecked and unsorted, with the men seen by the mover. @param {Board} board @param {number[]} dice */
+/**
+ * As `legalPlays`, unchecked and unsorted, with the men seen by the mover.
+ * @param {Board} board
+ * @param {number[]} dice
+ */
 function trustedPlays(board, dice) {
-  const high = Math.max(...dice), low = Math.min(...dice);
-  const orders = high === low ? [[high, high, high, high]] : [[high, low], [low, high]];
+  const high = Math.max(...dice),
+    low = Math.min(...dice);
+  const orders =
+    high === low
+      ? [[high, high, high, high]]
+      : [
+          [high, low],
+          [low, high],
+        ];
   const played = orders.map((order) => inOrder(board, order));
   // As many dice as possible must be used; if only one of two can be, the larger, whose order comes first.
   const most = Math.max(...played.map(({ used }) => used));
@@ -155,8 +182,10 @@ function inOrder(/** @type {Board} */ board, /** @type {number[]} */ order) {
     for (const { men, moves } of ways.values()) {
       for (let point = BAR; point > 0; point--) {
         if (!mayMove(men, point, die)) continue;
-        const after = moved(men, point, die), key = String.fromCharCode.apply(null, /** @type {any} */ (after));
-        if (!following.has(key)) following.set(key, { men: after, moves: [...moves, [point, Math.max(point - die, 0)]] });
+        const after = moved(men, point, die),
+          key = String.fromCharCode.apply(null, /** @type {any} */ (after));
+        if (!following.has(key))
+          following.set(key, { men: after, moves: [...moves, [point, Math.max(point - die, 0)]] });
       }
     }
     if (!following.size) break;
@@ -166,12 +195,22 @@ function inOrder(/** @type {Board} */ board, /** @type {number[]} */ order) {
   return { used, ways };
 }
 
-/** Points on which these moves (the rearmost men's first) hit a blot. @param {ArrayLike<number>} board @param {Move[]} moves */
-export const hitsOf = (board, moves) => [...new Set(moves.map(([, to]) => to))].filter((to) => to > 0 && board[to] === -1);
+/**
+ * Points on which these moves (the rearmost men's first) hit a blot.
+ * @param {ArrayLike<number>} board
+ * @param {Move[]} moves
+ */
+export const hitsOf = (board, moves) =>
+  [...new Set(moves.map(([, to]) => to))].filter((to) => to > 0 && board[to] === -1);
 
-/** Standard notation of moves from this board, the rearmost men's first. @param {ArrayLike<number>} board @param {Move[]} moves */
+/**
+ * Standard notation of moves from this board, the rearmost men's first.
+ * @param {ArrayLike<number>} board
+ * @param {Move[]} moves
+ */
 export function playText(board, moves) {
-  const hits = hitsOf(board, moves), left = moves.map((move) => [...move]);
+  const hits = hitsOf(board, moves),
+    left = moves.map((move) => [...move]);
   const ways = [];
   while (left.length) {
     const way = /** @type {number[]} */ (left.shift());
@@ -182,7 +221,8 @@ export function playText(board, moves) {
     }
     ways.push([way[0], ...way.slice(1, -1).filter((point) => hits.includes(point)), way[way.length - 1]]);
   }
-  const marked = new Map(), counts = new Map();
+  const marked = new Map(),
+    counts = new Map();
   for (const way of ways) {
     const names = way.map((point, index) => {
       if (index === 0) return point === BAR ? "bar" : String(point);

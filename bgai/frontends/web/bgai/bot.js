@@ -11,8 +11,14 @@ export { equityOf, winChance };
 /** @typedef {import("./board.js").Board} Board */
 /** @typedef {import("./board.js").Play} Play */
 /** @typedef {import("./cube.js").Stakes} Stakes */
-/** A play with the six chances of the mover after it and what it is worth to him. @typedef {Play & {outcomes: Float64Array, equity: number}} RankedPlay */
-/** What a weaker player likes too much, in points of equity; see bgai/evaluation/habits.py. @typedef {{margin: number, noise: number, blots: number, points: number, back: number, seed: bigint}} Habits */
+/**
+ * A play with the six chances of the mover after it and what it is worth to him.
+ * @typedef {Play & {outcomes: Float64Array, equity: number}} RankedPlay
+ */
+/**
+ * What a weaker player likes too much, in points of equity; see bgai/evaluation/habits.py.
+ * @typedef {{margin: number, noise: number, blots: number, points: number, back: number, seed: bigint}} Habits
+ */
 
 export class Bot {
   /**
@@ -24,15 +30,24 @@ export class Bot {
     this.name = name;
     this.cubeModel = cube;
     /** @type {Habits | null} */
-    this.habits = habits && /** @type {any} */ ({ noise: 0, blots: 0, points: 0, back: 0, ...habits, seed: BigInt(habits.seed ?? 0) });
+    this.habits =
+      habits &&
+      /** @type {any} */ ({ noise: 0, blots: 0, points: 0, back: 0, ...habits, seed: BigInt(habits.seed ?? 0) });
   }
 
-  /** The same network under another name, with other habits or none. @param {string} name @param {Record<string, string | number> | null} habits */
+  /**
+   * The same network under another name, with other habits or none.
+   * @param {string} name
+   * @param {Record<string, string | number> | null} habits
+   */
   as(name, habits) {
     return new Bot(this.network, { name, habits, cube: this.cubeModel });
   }
 
-  /** Chances of the player who is about to roll, with what the rules make certain. @param {ArrayLike<number>} board */
+  /**
+   * Chances of the player who is about to roll, with what the rules make certain.
+   * @param {ArrayLike<number>} board
+   */
   evaluate(board) {
     const points = resultOf(board);
     if (points > 0) return Float64Array.from({ length: 6 }, (_, k) => (k === points - 1 ? 1 : 0));
@@ -51,7 +66,11 @@ export class Bot {
     });
   }
 
-  /** All plays of a roll, best first, by the network alone: habits do not count here. @param {ArrayLike<number>} board @param {[number, number]} dice */
+  /**
+   * All plays of a roll, best first, by the network alone: habits do not count here.
+   * @param {ArrayLike<number>} board
+   * @param {[number, number]} dice
+   */
   rank(board, dice) {
     return this.valued(board, dice).sort((a, b) => b.equity - a.equity);
   }
@@ -67,23 +86,41 @@ export class Bot {
     return first(plays, stakes ? (play) => this.playValue(play, stakes) : (play) => play.equity);
   }
 
-  /** What a play is worth with the cube to the one who made it; the opponent, who rolls next, handles it best. @param {RankedPlay} play @param {Stakes} stakes */
+  /**
+   * What a play is worth with the cube to the one who made it; the opponent, who rolls next, handles it best.
+   * @param {RankedPlay} play
+   * @param {Stakes} stakes
+   */
   playValue(play, stakes) {
-    const value = bestValue(cubeValues(play.after, turnedOutcomes(play.outcomes), turnedStakes(stakes), this.cubeModel));
+    const value = bestValue(
+      cubeValues(play.after, turnedOutcomes(play.outcomes), turnedStakes(stakes), this.cubeModel),
+    );
     return stakes.mine ? 1 - value : -value;
   }
 
-  /** Values with the cube for the player on roll, before he rolls. @param {ArrayLike<number>} board @param {Stakes} stakes */
+  /**
+   * Values with the cube for the player on roll, before he rolls.
+   * @param {ArrayLike<number>} board
+   * @param {Stakes} stakes
+   */
   cube(board, stakes) {
     return cubeValues(board, this.evaluate(board), stakes, this.cubeModel);
   }
 
-  /** Whether the bot doubles before it rolls, where the rules let it. @param {ArrayLike<number>} board @param {Stakes} stakes */
+  /**
+   * Whether the bot doubles before it rolls, where the rules let it.
+   * @param {ArrayLike<number>} board
+   * @param {Stakes} stakes
+   */
   doubles(board, stakes) {
     return wantsDouble(this.cube(board, stakes));
   }
 
-  /** Whether the bot takes a double; board and stakes are seen by the doubler. @param {ArrayLike<number>} board @param {Stakes} stakes */
+  /**
+   * Whether the bot takes a double; board and stakes are seen by the doubler.
+   * @param {ArrayLike<number>} board
+   * @param {Stakes} stakes
+   */
   takes(board, stakes) {
     return wantsTake(this.cube(board, stakes));
   }
@@ -94,9 +131,16 @@ export class Bot {
   }
 }
 
-/** The first of those with the highest value. @template T @param {T[]} items @param {(item: T) => number} value @returns {T} */
+/**
+ * The first of those with the highest value.
+ * @template T
+ * @param {T[]} items
+ * @param {(item: T) => number} value
+ * @returns {T}
+ */
 function first(items, value) {
-  let best = items[0], highest = value(best);
+  let best = items[0],
+    highest = value(best);
   for (const item of items.slice(1)) {
     const found = value(item);
     if (found > highest) [best, highest] = [item, found];
@@ -108,7 +152,13 @@ function first(items, value) {
 function likedMost(/** @type {RankedPlay[]} */ plays, /** @type {Habits} */ habits) {
   const highest = Math.max(...plays.map(({ equity }) => equity));
   const near = plays.filter(({ equity }) => equity >= highest - habits.margin);
-  return first(near, (play) => play.equity + liking(turned(play.after), habits) + (habits.noise > 0 ? habits.noise * misjudgement(habits.seed, play.after) : 0));
+  return first(
+    near,
+    (play) =>
+      play.equity +
+      liking(turned(play.after), habits) +
+      (habits.noise > 0 ? habits.noise * misjudgement(habits.seed, play.after) : 0),
+  );
 }
 
 /** What he likes about a board seen by himself. */
@@ -122,7 +172,9 @@ function liking(/** @type {Board} */ board, /** @type {Habits} */ { blots, point
   return liked;
 }
 
-/** Nearly a normal number, by a hash of the board as the opponent sees it: the sum of four even ones (Irwin and Hall). */
+/**
+ * Nearly a normal number, by a hash of the board as the opponent sees it: the sum of four even ones (Irwin and Hall).
+ */
 function misjudgement(/** @type {bigint} */ seed, /** @type {Board} */ board) {
   let bits = seed;
   board.forEach((men, place) => (bits = randomBits(bits, men, place)));

@@ -11,7 +11,9 @@ import { Bot } from "./bot.js";
 import { Network } from "./network.js";
 import { hex, sha256 } from "./sha256.js";
 
-const MAGIC = "bgai-js\n", VERSION = 1, PREFIX = 48;
+const MAGIC = "bgai-js\n",
+  VERSION = 1,
+  PREFIX = 48;
 
 /** A file that is no whole bot for JavaScript; the message says what is wrong with it. */
 export class WeightsError extends Error {}
@@ -27,27 +29,37 @@ export async function readBot(given) {
     throw new WeightsError('this is no bot file for JavaScript: it does not begin with "bgai-js"');
   }
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  const version = view.getUint32(8, true), length = view.getUint32(12, true);
-  if (version !== VERSION) throw new WeightsError(`the file has version ${version} of its format; this module reads ${VERSION}`);
+  const version = view.getUint32(8, true),
+    length = view.getUint32(12, true);
+  if (version !== VERSION)
+    throw new WeightsError(`the file has version ${version} of its format; this module reads ${VERSION}`);
   const digest = await sha256(bytes.slice(PREFIX));
   if (hex(digest) !== hex(bytes.subarray(16, PREFIX))) {
-    throw new WeightsError("the file is damaged or not whole: its checksum is not that of its content; take a fresh copy");
+    throw new WeightsError(
+      "the file is damaged or not whole: its checksum is not that of its content; take a fresh copy",
+    );
   }
   try {
     const header = JSON.parse(new TextDecoder().decode(bytes.subarray(PREFIX, PREFIX + length)));
     return botOf(header, bytes.slice(PREFIX + length));
   } catch (error) {
-    if (error instanceof SyntaxError) throw new WeightsError("the file is damaged: its header is no JSON; take a fresh copy");
+    if (error instanceof SyntaxError)
+      throw new WeightsError("the file is damaged: its header is no JSON; take a fresh copy");
     if (error instanceof RangeError) throw new WeightsError(error.message);
     throw error;
   }
 }
 
-/** @typedef {{name: string, encoding: string, shapes: [number, number][], habits: Record<string, string | number> | null, efficiency: Record<string, number>, match_equity: {pre: number[][], post: number[]}, opening: number[]}} Header */
+/**
+ * @typedef {{name: string, encoding: string, shapes: [number, number][], habits: Record<string, string | number> |
+ * null, efficiency: Record<string, number>, match_equity: {pre: number[][], post: number[]}, opening: number[]}}
+ * Header
+ */
 
 function botOf(/** @type {Header} */ header, /** @type {Uint8Array} */ raw) {
   const numbers = header.shapes.reduce((sum, [outputs, inputs]) => sum + outputs * (inputs + 1), 0);
-  if (raw.length !== 4 * numbers) throw new RangeError(`the file should hold ${numbers} weights, not ${raw.length / 4}`);
+  if (raw.length !== 4 * numbers)
+    throw new RangeError(`the file should hold ${numbers} weights, not ${raw.length / 4}`);
   const weights = floats(raw);
   let at = 0;
   const take = (/** @type {number} */ count) => weights.subarray(at, (at += count));

@@ -3,7 +3,10 @@
 import { encode, widthsOf } from "./encoding.js";
 import { OUTCOMES } from "./outcome.js";
 
-/** Weights [out, in] row by row, and a bias for each output. @typedef {{weights: Float32Array, bias: Float32Array}} Layer */
+/**
+ * Weights [out, in] row by row, and a bias for each output.
+ * @typedef {{weights: Float32Array, bias: Float32Array}} Layer
+ */
 
 export class Network {
   /** @type {{byInput: Float32Array, bias: Float32Array, sums: Float64Array}[]} */
@@ -21,7 +24,9 @@ export class Network {
     this.#layers = layers.map(({ weights, bias }, number) => {
       const outputs = bias.length;
       if (weights.length !== width * outputs) {
-        throw new RangeError(`layer ${number} should have ${width} inputs and ${outputs} outputs, not ${weights.length} weights`);
+        throw new RangeError(
+          `layer ${number} should have ${width} inputs and ${outputs} outputs, not ${weights.length} weights`,
+        );
       }
       const byInput = new Float32Array(weights.length);
       for (let out = 0; out < outputs; out++) {
@@ -31,7 +36,8 @@ export class Network {
       return { byInput, bias, sums: new Float64Array(width) };
     });
     const last = layers[layers.length - 1].bias.length;
-    if (last !== OUTCOMES.length) throw new RangeError(`the last layer should have ${OUTCOMES.length} outputs, not ${last}`);
+    if (last !== OUTCOMES.length)
+      throw new RangeError(`the last layer should have ${OUTCOMES.length} outputs, not ${last}`);
   }
 
   /** Sizes of the hidden layers. */
@@ -44,10 +50,12 @@ export class Network {
    * @param {ArrayLike<number>} board @returns {Float64Array} six, in the order of OUTCOMES
    */
   outcomes(board) {
-    const inputs = encode(board, this.encoding), { width, extras } = widthsOf(this.encoding);
+    const inputs = encode(board, this.encoding),
+      { width, extras } = widthsOf(this.encoding);
     let before = /** @type {Float32Array | Float64Array} */ (inputs.subarray(0, width));
     this.#layers.forEach((layer, number) => {
-      const { sums, bias } = layer, last = number === this.#layers.length - 1;
+      const { sums, bias } = layer,
+        last = number === this.#layers.length - 1;
       addProducts(before, layer.byInput, bias, sums);
       if (!last) for (let unit = 0; unit < bias.length; unit++) if (sums[unit] < 0) sums[unit] = 0;
       if (number === 0 && extras) sums.set(inputs.subarray(width), bias.length);
@@ -58,7 +66,12 @@ export class Network {
 }
 
 /** sums = bias + weights times inputs; most inputs are zero, and cost nothing. */
-function addProducts(/** @type {Float32Array | Float64Array} */ inputs, /** @type {Float32Array} */ byInput, /** @type {Float32Array} */ bias, /** @type {Float64Array} */ sums) {
+function addProducts(
+  /** @type {Float32Array | Float64Array} */ inputs,
+  /** @type {Float32Array} */ byInput,
+  /** @type {Float32Array} */ bias,
+  /** @type {Float64Array} */ sums,
+) {
   const outputs = bias.length;
   sums.set(bias);
   for (let input = 0; input < inputs.length; input++) {

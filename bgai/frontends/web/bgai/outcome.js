@@ -6,7 +6,8 @@ import { MEN, offOf, pointsLost } from "./board.js";
 export const OUTCOMES = ["win", "gammon", "backgammon", "loss", "gammon_loss", "backgammon_loss"];
 
 /** Points per game without cube. @param {ArrayLike<number>} outcomes */
-export const equityOf = (outcomes) => outcomes[0] - outcomes[3] + 2 * (outcomes[1] - outcomes[4]) + 3 * (outcomes[2] - outcomes[5]);
+export const equityOf = (outcomes) =>
+  outcomes[0] - outcomes[3] + 2 * (outcomes[1] - outcomes[4]) + 3 * (outcomes[2] - outcomes[5]);
 
 /** Chance to win in any way. @param {ArrayLike<number>} outcomes */
 export const winChance = (outcomes) => outcomes[0] + outcomes[1] + outcomes[2];

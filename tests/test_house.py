@@ -255,7 +255,7 @@ def test_a_wheel_holds_bots_and_configs_and_works_elsewhere(tmp_path):
     sources = {str(path.relative_to(HOUSE)) for path in MODULES.values()}
     assert sources <= names
     assert {f"bgai/checkpoints/{level}.safetensors" for level in ("beginner", "normal", "strong")} <= names
-    assert "train/configs/quick.toml" in names
+    assert {"train/configs/quick.toml", "bgai/frontends/web/bgai/bgai.js"} <= names
     assert not {name for name in names if "__pycache__" in name or name.startswith(("tests", "runs", "docs"))}
 
     target = tmp_path / "installed"

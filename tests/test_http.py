@@ -324,10 +324,11 @@ def test_the_page_is_served_with_all_its_files(client):
     page = client.get("/")
     assert page.status_code == 200 and "<title>bgai</title>" in page.text
     assert "default-src 'self'" in page.headers["content-security-policy"]
-    for file in WEB.iterdir():
-        answer = client.get(f"/{file.name}")
+    for file in WEB.rglob("*.*"):
+        path = f"/{file.relative_to(WEB).as_posix()}"
+        answer = client.get(path)
         assert answer.status_code == 200 and answer.content == file.read_bytes()
-        again = client.get(f"/{file.name}", headers={"if-none-match": answer.headers["etag"]})
+        again = client.get(path, headers={"if-none-match": answer.headers["etag"]})
         assert again.status_code == 304
     for module in re.findall(r'from "\./(.+?)"', (WEB / "app.js").read_text()):
         assert (WEB / module).is_file()

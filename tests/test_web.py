@@ -3,16 +3,20 @@
 `make test-web` runs these; without playwright or a Chromium they are skipped with a sentence.
 """
 
+import functools
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
+from bgai.cli import main
 from bgai.frontends.http import table
 from bgai.frontends.http.dice import KEY_BYTES, FairDice
 from bgai.frontends.http.reading import bot_named
@@ -67,12 +71,30 @@ def browser():
         browser.close()
 
 
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *words: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The address of a folder of `bgai site`, below the root of a plain web server, and the paths of its files."""
+    root = tmp_path_factory.mktemp("root")
+    assert main(["site", str(root / "games" / "bgai")]) == 0
+    with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(root))) as serving:
+        threading.Thread(target=serving.serve_forever, daemon=True).start()
+        paths = {"/" + path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()}
+        yield f"http://127.0.0.1:{serving.server_port}/games/bgai/", paths
+        serving.shutdown()
+
+
 @pytest.fixture
-def new_page(browser, server):
-    """Opens the page in a fresh browser profile; fails afterwards when the page complained."""
+def new_page(browser, request):
+    """Opens the page in a fresh browser profile, on `bgai serve` unless another address is given; fails afterwards
+    when the page complained."""
     contexts, complaints = [], []
 
-    def open_page(context=None, **options):
+    def open_page(context=None, address=None, **options):
         if context is None:
             context = browser.new_context(**{"locale": "en-US", **WIDE, **options})
             context.set_default_timeout(20_000)
@@ -80,7 +102,7 @@ def new_page(browser, server):
         page = context.new_page()
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
-        page.goto(server)
+        page.goto(address or request.getfixturevalue("server"))
         page.wait_for_selector("#lobby:not([hidden])")
         return page
 
@@ -451,3 +473,65 @@ def test_the_browsers_language_and_the_switch(new_page, locale, language, lobby,
     page.reload()
     assert page.inner_text("#lobby h1") == "来一局双陆棋"  # the choice is kept
     assert Path(page.evaluate("location.pathname")) == Path("/")
+
+
+def test_a_whole_game_on_a_site_without_a_server(new_page, site):
+    address, paths = site
+    page = new_page(address=address)
+    requests = []
+    page.on("request", lambda request: requests.append(request))
+    page.reload()
+    page.wait_for_selector("#lobby:not([hidden])")
+    choose(page)
+    page.click("#start")
+    first_turn(page)
+    log, hashed = page.inner_text("#log"), page.text_content("#hash")
+    page.click("#hint")
+    page.wait_for_selector("#hints li:nth-child(2)")
+    # Closed and continued: the same dice, promised by the same hash.
+    page.reload()
+    page.click("#continue-button")
+    first_turn(page)
+    assert page.inner_text("#log") == log and page.text_content("#hash") == hashed
+    assert play_to_the_end(page, page.mouse.click) >= 8
+    page.click("#ask button[data-value=review]")
+    page.wait_for_selector("#ask-title:has-text('Your errors')", timeout=300_000)
+    assert "error rate (PR)" in page.inner_text("#ask-body")
+    page.click("#ask button[data-value=close]")
+    page.click("#ask button[data-value=board]")
+    page.locator("#dicebox summary").click()
+    until(page, "document.getElementById('proof').textContent.startsWith('Checked: the hash and all')")
+    asked = {request.url.split("?")[0] for request in requests}
+    assert {request.method for request in requests} == {"GET"}
+    assert {url.removeprefix(address.partition("/games")[0]) for url in asked - {address}} <= paths
+    assert any("weights-" in url for url in asked) and not any("/api/" in url for url in asked)
+
+
+def test_a_site_says_what_is_wrong_with_its_files_and_does_without_webcrypto(new_page, site):
+    address, _ = site
+    page = new_page(address=address)
+    page.add_init_script("delete Crypto.prototype.subtle")  # as for pages that come by plain http
+    weights = "**/weights-*.bin"
+    page.route(weights, lambda route: route.fulfill(body=b"bgai-js\n\1\0\0\0\4\0\0\0" + bytes(40)))
+    page.reload()
+    page.wait_for_selector("#lobby:not([hidden])")
+    choose(page, cube=False)
+    page.click("#start")
+    page.click("#roll")
+    for _ in range(600):  # until one of both has to think: the bot, or the adviser
+        seen = page.evaluate(SEEN)
+        if seen["sources"]:
+            page.click("#hint")
+        elif seen["roll"]:
+            page.click("#roll")
+        if "the file is damaged or not whole" in page.inner_text("#status"):
+            break
+        page.wait_for_timeout(25)
+    else:
+        raise AssertionError(seen)
+    page.unroute(weights)
+    if seen["retry"]:
+        page.click("#retry")
+        first_turn(page)
+    page.click("#hint")
+    page.wait_for_selector("#hints li:nth-child(2)")

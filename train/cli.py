@@ -1,4 +1,4 @@
-"""The commands `bgai train` and `bgai export`."""
+"""The command `bgai train`."""
 
 from __future__ import annotations
 
@@ -36,19 +36,6 @@ def add_train_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--quiet", action="store_true", help="no progress bars")
     parser.set_defaults(run_command=run_train)
-
-
-def add_export_parser(subparsers: Any) -> None:
-    """Add the command `export`."""
-    parser = subparsers.add_parser(
-        "export",
-        help="copy the graded bots of a run to a folder",
-        description="Copy beginner, normal and strong from a finished run to a folder, for bgai.load or to share.",
-    )
-    to_help = 'folder to copy to, such as mybots; in checkpoints/ of a checkout bgai.load("strong") finds them'
-    parser.add_argument("run", metavar="RUN", type=Path, help="folder of a finished run, such as runs/quick")
-    parser.add_argument("--to", metavar="DIR", type=Path, required=True, help=to_help)
-    parser.set_defaults(run_command=run_export)
 
 
 def run_train(args: argparse.Namespace) -> int:
@@ -112,15 +99,6 @@ def run_train(args: argparse.Namespace) -> int:
             folder.log("results:\n" + "\n".join(table))
         print(f"\nThe bots are in {folder.bots}. Play one: bgai play --bot {folder.bots / 'strong.safetensors'}")
         return 0
-
-
-def run_export(args: argparse.Namespace) -> int:
-    """Errors are raised."""
-    from train.results import export_bots
-
-    for path in export_bots(args.run / "bots", args.to):
-        print(f"wrote {path}")
-    return 0
 
 
 def _differences(begun: Config, config: Config) -> list[str]:

@@ -58,16 +58,3 @@ def measure_bots(
     data: dict[str, Any] = {"games": games, "seed": seed, "table": table}
     write_atomically(results, (json.dumps(data, indent=1) + "\n").encode())
     return table
-
-
-def export_bots(source: Path, target: Path) -> list[Path]:
-    """Copy the graded bots of a run to a folder, as whole files. Raises FileNotFoundError for an unfinished run."""
-    files = [source / f"{level}.safetensors" for level in LEVELS if (source / f"{level}.safetensors").exists()]
-    if source / "strong.safetensors" not in files:
-        what = "is no strong bot" if files else "are no bots"
-        raise FileNotFoundError(f"there {what} in {source}; a run leaves its strong bot there when it is finished")
-    target.mkdir(parents=True, exist_ok=True)
-    for file in files:
-        load_checkpoint(file)
-        write_atomically(target / file.name, file.read_bytes())
-    return [target / file.name for file in files]

@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 from numba import njit
 
-from bgai.evaluation.tactics import TACTICS, count_tactics
+from bgai.evaluation.tactics import TACTICS, TACTICS_NAMES, count_tactics
 from bgai.rules.position import BAR, MEN, OPPONENT_BAR, POINTS
 
 COUNTS = 2 * MEN + 1  # a place holds -15 to 15 men; index men + 15
@@ -35,6 +35,7 @@ class Encoding:
     columns: np.ndarray  # [26, 31, k] int32: where rows is not zero, padded with -1
     values: np.ndarray  # [26, 31, k] float32
     extras: int  # 0 or TACTICS
+    names: tuple[str, ...]  # [width + extras]: what each input counts
 
     @property
     def width(self) -> int:
@@ -54,8 +55,9 @@ def encoding(name: str) -> Encoding:
     """The encoding of this name. Raises UnknownEncoding."""
     if name not in _MAKERS:
         raise UnknownEncoding(f"there is no encoding {name!r}; known: {', '.join(sorted(_MAKERS))}")
-    base, rows = _MAKERS[name]()
+    base, rows, names = _MAKERS[name]()
     extras = TACTICS if name.endswith(_WITH_TACTICS) else 0
+    names += TACTICS_NAMES[:extras]
     most = max(1, int((rows != 0).sum(axis=2).max()))
     columns = np.full((POINTS, COUNTS, most), -1, dtype=np.int32)
     values = np.zeros((POINTS, COUNTS, most), dtype=np.float32)
@@ -65,7 +67,7 @@ def encoding(name: str) -> Encoding:
         values[place, men, : len(used)] = rows[place, men, used]
     for array in (base, rows, columns, values):
         array.setflags(write=False)
-    return Encoding(name, base, rows, columns, values, extras)
+    return Encoding(name, base, rows, columns, values, extras, names)
 
 
 def encoding_names() -> list[str]:
@@ -89,10 +91,16 @@ def _encode(boards, base, columns, values, extras, out):
             count_tactics(boards[i], out[i], width)
 
 
-def _thermometer(steps: int) -> tuple[np.ndarray, np.ndarray]:
+def _thermometer(steps: int) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
     """For each side and point: n >= 1, n >= 2, ... n >= steps, then the men beyond in halves; bars in halves;
-    men off in fifteenths (which is additive too: 15 minus the men on the board)."""
+    men off in fifteenths (which is additive too: 15 minus the men on the board). Base, rows and names."""
     per_side = 24 * (steps + 1) + 2
+    names: list[str] = []
+    for whose in ("roller's", "opponent's"):
+        for point in range(1, 25):
+            names += [f"{whose} {point} point: {n} men or more" for n in range(1, steps + 1)]
+            names += [f"{whose} {point} point: men beyond {steps}, / 2"]
+        names += [f"{whose} bar: men / 2", f"{whose} men off / {MEN}"]
     base = np.zeros(2 * per_side, dtype=np.float32)
     rows = np.zeros((POINTS, COUNTS, 2 * per_side), dtype=np.float32)
     for side in range(2):
@@ -108,12 +116,12 @@ def _thermometer(steps: int) -> tuple[np.ndarray, np.ndarray]:
                 rows[point, index, column + steps] = max(n - steps, 0) / 2
             rows[BAR if side == 0 else OPPONENT_BAR, index, bar_column] = n / 2
             rows[:, index, off_column] = -n / MEN
-    return base, rows
+    return base, rows, tuple(names)
 
 
 _WITH_TACTICS = "+tactics"
 # "men196" is the input of TD-Gammon (Tesauro 1992) without its two units for whose turn it is.
-_MAKERS: dict[str, Callable[[], tuple[np.ndarray, np.ndarray]]] = {
+_MAKERS: dict[str, Callable[[], tuple[np.ndarray, np.ndarray, tuple[str, ...]]]] = {
     "men196": lambda: _thermometer(3),
     "men292": lambda: _thermometer(5),
     "men196+tactics": lambda: _thermometer(3),

@@ -22,8 +22,42 @@ _HOME = (1 << 7) - 2  # points 1 to 6
 _HOME_AND_BAR_POINT = (1 << 8) - 2
 _ANCHORS = _BOARD & ~((1 << 18) - 1)  # points 18 to 24
 _AHEAD = 12  # points in front of a man that _LEAPS and _MOVES look at
-_PER_SIDE = 22
-TACTICS = 2 * _PER_SIDE + 5  # numbers per board
+# What _count_side writes, in its order, for the player counted and his opponent.
+_OF_A_SIDE = (
+    "chance to hit",
+    "chance to hit two",
+    "expected pips lost by the best hit / 24",
+    "chance to make a new point from his 1 to 7",
+    "chance to make such a point on a blot",
+    "point of his rearmost man / 25",
+    "chance that his rearmost man comes more than 6 points ahead",
+    "chance that his rearmost man moves",
+    "chance that the next man behind comes more than 6 points ahead",
+    "men beyond his 6 point, each times his chance to come more than 6 points ahead, / 15",
+    "least chance to come more than 6 points ahead from any of his 13 to 25",
+    "chances to come more than 6 points ahead from his 19 to 24 where open, summed / 6",
+    "longest row of his points / 6",
+    "points he holds of the six in front of the opponent's rearmost man / 6",
+    "men not past the opponent's rearmost man / 15",
+    "pips / 167",
+    "closed points of the six that he enters on / 6",
+    "the square of that while he is on the bar, else 0",
+    "chance to make a new anchor, his 18 to 24",
+    "chance to do none of these",
+    "least chance to come more than 6 points ahead from his 13 up to his rearmost man",
+    "pips that spare men have to play before points break / 60",
+)
+_PER_SIDE = len(_OF_A_SIDE)
+TACTICS_NAMES = (
+    *(f"roller's {name}" for name in _OF_A_SIDE),
+    *(f"opponent's {name}" for name in _OF_A_SIDE),
+    "contact",
+    "no contact",
+    "roller's lead in the race: pips / 167, or 0",
+    "opponent's lead in the race: pips / 167, or 0",
+    "Kleinman's number of the race, squashed between 0 and 1",
+)
+TACTICS = len(TACTICS_NAMES)  # numbers per board
 
 
 @intrinsic

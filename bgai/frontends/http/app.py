@@ -15,7 +15,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
-from importlib.resources import files
 from typing import Any
 
 from starlette.applications import Starlette
@@ -31,11 +30,18 @@ from bgai.frontends.http import api, table, wildbg
 from bgai.frontends.http.dice import FairDice
 from bgai.frontends.http.metrics import Metrics
 from bgai.frontends.http.openapi import docs_page, openapi
+from bgai.frontends.page import page_files
 
 Answer = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 _log = logging.getLogger("bgai.serve")
-_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+_TYPES = {
+    "html": "text/html",
+    "css": "text/css",
+    "js": "text/javascript",
+    "json": "application/json",
+    "svg": "image/svg+xml",
+}
 _SAFETY = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
@@ -283,11 +289,10 @@ def _no_number(name: str) -> None:
 def _page_routes() -> list[Route]:
     """One route for each file of the page, read once; so there is no way to any other file."""
     routes = []
-    for file in sorted(files("bgai.frontends").joinpath("web").iterdir(), key=lambda file: file.name):
-        kind = _TYPES.get(file.name.rpartition(".")[2])
+    for name, content in page_files().items():
+        kind = _TYPES.get(name.rpartition(".")[2])
         if kind is None:
             continue
-        content = file.read_bytes()
         headers = {"etag": f'"{hashlib.sha256(content).hexdigest()[:20]}"', "cache-control": "no-cache"}
 
         async def endpoint(
@@ -297,7 +302,7 @@ def _page_routes() -> list[Route]:
                 return Response(status_code=304, headers=headers)
             return Response(content, headers=headers, media_type=kind)
 
-        for path in [f"/{file.name}"] + (["/"] if file.name == "index.html" else []):
+        for path in [f"/{name}"] + (["/"] if name == "index.html" else []):
             routes.append(Route(path, endpoint, methods=["GET"]))
     return routes
 

@@ -1,6 +1,8 @@
-// The page: lobby, game, dialogs. The server says what is legal and what happened; this shows it and asks the person.
+// The page: lobby, game, dialogs. The engine says what is legal and what happened; this shows it and asks the person.
 
 import { Board } from "./board.js";
+import { engine } from "./engine.js";
+import { Offline, OtherKey, Refused } from "./errors.js";
 import { check } from "./fair.js";
 import { browserLanguage, language, setLanguage, t } from "./i18n.js";
 import { RULES } from "./rules.js";
@@ -16,7 +18,7 @@ const wait = (milliseconds) => (milliseconds > 0 ? new Promise((done) => setTime
 
 let prefs = { ...DEFAULTS, ...read(PREFS) };
 let meta = null; // of the running game: {bot, length, cube, rolls}
-let view = null; // the server's last answer
+let view = null; // the engine's last answer
 let turn = null; // the person's turn that has begun
 let selected = null;
 let looking = null; // index into view.boards
@@ -55,23 +57,10 @@ function save() {
   canSave = write(SAVED, finished ? null : kept);
 }
 
-// The server
+// The engine
 
-class Offline extends Error {}
-class Refused extends Error {}
-
-async function ask(path, content) {
-  let answer;
-  try {
-    answer = await fetch(`/api/v1/${path}`, content === undefined ? {} : { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(content) });
-  } catch {
-    throw new Offline();
-  }
-  if (answer.status >= 500) throw new Offline();
-  const told = await answer.json();
-  if (!answer.ok) throw new Refused(told.message);
-  return told;
-}
+/** What went wrong, in a sentence of the page's language where it has one. */
+const sentenceOf = (error) => (error instanceof Offline ? t("offline") : error instanceof OtherKey ? t("otherKey") : error.message);
 
 function body() {
   const actions = view.actions.map(({ kind, dice, moves, points }) => ({ kind, ...(dice && { dice }), ...(moves && { moves }), ...(points && { points }) }));
@@ -79,7 +68,7 @@ function body() {
 }
 
 async function act(action) {
-  view = await ask("game/act", { ...body(), action });
+  view = await engine.act(body(), action);
   save();
 }
 
@@ -128,7 +117,7 @@ function readSettings() {
 
 async function begin(settings) {
   const length = settings.length;
-  const fresh = await ask("game/new", { length, cube: settings.cube, jacoby: settings.cube && length === 0 });
+  const fresh = await engine.newGame({ length, cube: settings.cube, jacoby: settings.cube && length === 0 });
   meta = { bot: settings.bot, length, cube: settings.cube, rolls: null };
   view = fresh;
   enterTable();
@@ -153,7 +142,7 @@ async function continueSaved() {
   const saved = read(SAVED);
   try {
     const { session, game, hash, start, actions } = saved;
-    const restored = await ask("game/act", { session, game, hash, start, actions });
+    const restored = await engine.act({ session, game, hash, start, actions });
     meta = { ...saved.meta };
     view = restored;
     enterTable();
@@ -164,7 +153,7 @@ async function continueSaved() {
     }
     write(`${SAVED}.damaged`, saved);
     write(SAVED, null);
-    await dialog(t("continueTitle"), [/another server/.test(error.message) ? t("otherKey") : t("damaged")], [[t("close"), "close"]]);
+    await dialog(t("continueTitle"), [error instanceof OtherKey ? t("otherKey") : t("damaged")], [[t("close"), "close"]]);
     fillLobby();
   }
 }
@@ -221,8 +210,8 @@ async function advance() {
     }
   } catch (error) {
     if (gone()) return;
-    if (!(error instanceof Offline || error instanceof Refused)) console.error(error);
-    say(() => (error instanceof Offline ? t("offline") : /another server/.test(error.message) ? t("otherKey") : error.message));
+    if (!(error instanceof Offline || error instanceof OtherKey || error instanceof Refused)) console.error(error);
+    say(() => sentenceOf(error));
     draw();
     $("retry").hidden = false;
   }
@@ -255,7 +244,7 @@ async function throwOpening() {
   } catch (error) {
     throwing = false;
     if (mine !== run) return;
-    say(() => (error instanceof Offline ? t("offline") : error.message));
+    say(() => sentenceOf(error));
     $("retry").hidden = false;
   }
 }
@@ -271,7 +260,7 @@ async function botDoes(gone) {
   }
   if (gone()) return;
   const before = view;
-  view = await ask("game/bot", { ...body(), bot: meta.bot });
+  view = await engine.botActs(body(), meta.bot);
   if (gone()) return;
   save();
   const done = view.actions[view.actions.length - 1];
@@ -303,7 +292,7 @@ async function answerDouble() {
     const text = [t("botDoublesText", { n: 2 * cube, m: cube })];
     const choice = await dialog(t("botDoubles", { bot: botName() }), text, [[t("take"), "take", "primary"], [t("drop"), "drop"], [t("hint"), "hint", "quiet"]], { mustAnswer: true });
     if (choice === "hint") {
-      const told = await ask("game/hint", { ...body(), bot: ADVISER });
+      const told = await engine.hint(body(), ADVISER);
       await dialog(t("hint"), [t(told.cube.take ? "hintTake" : "hintDrop")], [[t("close"), "close"]]);
       continue;
     }
@@ -419,7 +408,7 @@ function quiet() {
   for (const button of document.querySelectorAll(".actions > .buttons button")) button.hidden = true;
 }
 
-/** Ask the server once, buttons quiet meanwhile, and go on. */
+/** Ask the engine once, buttons quiet meanwhile, and go on. */
 async function during(call) {
   const mine = ++run;
   showHints(null);
@@ -429,7 +418,7 @@ async function during(call) {
     if (mine === run) advance();
   } catch (error) {
     if (mine !== run) return;
-    say(() => (error instanceof Offline ? t("offline") : error.message));
+    say(() => sentenceOf(error));
     draw();
     $("retry").hidden = false;
   }
@@ -439,12 +428,12 @@ async function giveHint() {
   const asked = view;
   say(() => t("hintWait"));
   try {
-    const told = await ask("game/hint", { ...body(), bot: ADVISER });
+    const told = await engine.hint(body(), ADVISER);
     if (view !== asked) return;
     showHints(told);
     sayTurn();
   } catch (error) {
-    say(() => (error instanceof Offline ? t("offline") : error.message));
+    say(() => sentenceOf(error));
   }
 }
 
@@ -510,23 +499,23 @@ async function nextGame() {
   try {
     meta.rolls = countRolls();
     if (view.match_winner === null && meta.length) {
-      view = await ask("game/next", body());
+      view = await engine.nextGame(body());
       enterTable();
     } else {
       await begin({ bot: meta.bot, length: meta.length, cube: meta.cube });
     }
   } catch (error) {
-    say(() => (error instanceof Offline ? t("offline") : error.message));
+    say(() => sentenceOf(error));
   }
 }
 
 async function reveal(gone) {
   const throws = view.actions.filter((done) => done.dice).map((done) => done.dice);
   try {
-    const told = await ask("game/reveal", body());
-    const found = await check(told, view.hash, throws);
+    const told = await engine.reveal(body());
+    const right = await check(told, view.hash, throws);
     if (gone()) return;
-    proofText = () => `${t({ ok: "proofOk", bad: "proofBad", nohash: "proofNoHash" }[found], { n: throws.length })} ${t("seed")} ${told.text}`;
+    proofText = () => `${t(right ? "proofOk" : "proofBad", { n: throws.length })} ${t("seed")} ${told.text}`;
     $("proof").textContent = proofText();
   } catch {
     // the seed stays unknown; the game was played all the same
@@ -538,9 +527,9 @@ async function review() {
   waiting.textContent = t("reviewWait");
   let told;
   try {
-    told = await ask("game/review", { ...body(), bot: ADVISER });
+    told = await engine.review(body(), ADVISER);
   } catch (error) {
-    await dialog(t("review"), [error instanceof Offline ? t("offline") : error.message], [[t("close"), "close"]]);
+    await dialog(t("review"), [sentenceOf(error)], [[t("close"), "close"]]);
     return "closed";
   }
   waiting.textContent = statusText();
@@ -818,7 +807,7 @@ async function restart() {
   try {
     await begin({ bot, length, cube });
   } catch (error) {
-    say(() => (error instanceof Offline ? t("offline") : error.message));
+    say(() => sentenceOf(error));
     $("retry").hidden = false;
   }
 }
@@ -865,7 +854,7 @@ $("settings").addEventListener("submit", async (event) => {
   try {
     await begin(prefs);
   } catch (error) {
-    await dialog(t("start"), [error instanceof Offline ? t("offline") : error.message], [[t("close"), "close"]]);
+    await dialog(t("start"), [sentenceOf(error)], [[t("close"), "close"]]);
   }
 });
 $("language").addEventListener("change", () => {
@@ -901,9 +890,10 @@ function refresh() {
 $("language").value = setLanguage(prefs.language || browserLanguage());
 showLobby();
 if (location.hash === "#rules") showRules();
-ask("bots")
+engine
+  .bots()
   .then((told) => {
-    cards = told.bots;
+    cards = told;
     fillLobby();
   })
   .catch(() => {});

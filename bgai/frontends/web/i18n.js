@@ -37,11 +37,11 @@ const EN = {
   reviewTitle: "Your errors in this game", reviewNone: "No error worth mentioning. Well played!", reviewText: "Measured by Strong: your error rate (PR) {mine}, {bot} {theirs}. Luck: you {myLuck}, {bot} {theirLuck}.", reviewItem: "{dice} {made} — better: {best} (−{loss})", reviewWait: "Looking at every decision …", prNone: "–",
   hintTitle: "Best plays according to Strong", hintEquity: "{equity} · win {win}", hintRoll: "Strong would roll on ({a} against {b} for a double).", hintDouble: "Strong would double ({b} against {a} without).", hintTooGood: "Strong would play on for a gammon ({a}).", hintTake: "Strong would take.", hintDrop: "Strong would drop.", hintWait: "Strong is thinking …",
   promise: "Promised before the first roll (SHA-256):", diceText: "{n} rolls, {d} doubles. The bot chooses its move without seeing coming dice.", histogram: "How often each number was rolled. You: {mine}. {bot}: {theirs}.",
-  proofOk: "Checked: the hash and all {n} throws of this game follow from the seed.", proofBad: "The dice do not follow from the seed!", proofNoHash: "All {n} throws follow from the seed; this browser cannot compute the hash here.", seed: "Seed text:",
+  proofOk: "Checked: the hash and all {n} throws of this game follow from the seed.", proofBad: "The dice do not follow from the seed!", seed: "Seed text:",
   doubles: "doubles to {n}", takes: "takes", drops: "drops", resigns: "resigns", opening: "start {a}–{b}", declines: "declines", accepts: "accepts", endOfGame: "end of the game",
   ariaBoard: "Backgammon board", ariaPoint: "Point {n}: {men}", ariaBar: "Bar: {mine} of yours, {theirs} of {bot}", ariaOff: "Borne off: {mine} of yours", ariaTheirOff: "Borne off: {n} of {bot}", ariaDice: "Dice: {dice}", ariaNoDice: "Dice", ariaCube: "Doubling cube at {n}, {owner}", cubeMine: "yours", cubeTheirs: "of {bot}", cubeMiddle: "in the middle",
   noDouble: "no double", tooGood: "too good to double", men: "{n} of yours", menTheirs: "{n} of {bot}", empty: "empty", canMove: "can move", canGo: "can go here", chosen: "chosen",
-  offline: "The server does not answer. Your game is saved.", damaged: "The saved game could not be read and was left aside.", otherKey: "The server that promised these dice is gone, so this game cannot go on. Start a new one.", notSaved: "This browser does not save: the game is lost when you leave.", keys: "Keys: arrows go from point to point, Enter chooses, Escape cancels; R rolls, D doubles, U undoes, C confirms, H hints.",
+  offline: "The server does not answer. Your game is saved.", damaged: "The saved game could not be read and was left aside.", otherKey: "The key that these dice were promised under is gone, so this game cannot go on. Start a new one.", notSaved: "This browser does not save: the game is lost when you leave.", keys: "Keys: arrows go from point to point, Enter chooses, Escape cancels; R rolls, D doubles, U undoes, C confirms, H hints.",
 };
 
 const HANS = {
@@ -81,11 +81,11 @@ const HANS = {
   reviewTitle: "你在这一局里的失误", reviewNone: "没有值得一提的失误，下得好！", reviewText: "由高手衡量：你的失误率（PR）{mine}，{bot} {theirs}。运气：你 {myLuck}，{bot} {theirLuck}。", reviewItem: "{dice} {made} — 更好：{best}（−{loss}）", reviewWait: "正在查看每一个决定……", prNone: "–",
   hintTitle: "高手认为最好的走法", hintEquity: "{equity} · 胜率 {win}", hintRoll: "高手会继续掷骰（{a}，加倍只有 {b}）。", hintDouble: "高手会加倍（{b}，不加倍 {a}）。", hintTooGood: "高手会继续走，争取全胜（{a}）。", hintTake: "高手会接受。", hintDrop: "高手会认输。", hintWait: "高手在思考……",
   promise: "第一次掷骰之前的承诺（SHA-256）：", diceText: "共掷 {n} 次，其中 {d} 次双点。机器人走棋时看不到将来的骰子。", histogram: "各点数出现的次数。你：{mine}。{bot}：{theirs}。",
-  proofOk: "已核对：哈希和本局全部 {n} 次掷骰都由种子得出。", proofBad: "骰子与种子不符！", proofNoHash: "全部 {n} 次掷骰都由种子得出；浏览器在此无法计算哈希。", seed: "种子原文：",
+  proofOk: "已核对：哈希和本局全部 {n} 次掷骰都由种子得出。", proofBad: "骰子与种子不符！", seed: "种子原文：",
   doubles: "加倍到 {n}", takes: "接受", drops: "认输", resigns: "认输", opening: "先手 {a}–{b}", declines: "拒绝", accepts: "接受", endOfGame: "终局",
   ariaBoard: "双陆棋棋盘", ariaPoint: "{n} 点：{men}", ariaBar: "吧台：你 {mine} 枚，{bot} {theirs} 枚", ariaOff: "已移出：你 {mine} 枚", ariaTheirOff: "已移出：{bot} {n} 枚", ariaDice: "骰子：{dice}", ariaNoDice: "骰子", ariaCube: "加倍骰 {n}，{owner}", cubeMine: "归你", cubeTheirs: "归{bot}", cubeMiddle: "在中间",
   noDouble: "不加倍", tooGood: "太好，不必加倍", men: "你 {n} 枚", menTheirs: "{bot} {n} 枚", empty: "空", canMove: "可以走", canGo: "可以走到这里", chosen: "已选",
-  offline: "服务器没有响应。对局已保存。", damaged: "保存的对局无法读取，已搁置。", otherKey: "承诺这些骰子的服务器已经不在，这一局无法继续。请开始新的一局。", notSaved: "这个浏览器不能保存：离开后对局会丢失。", keys: "键盘：方向键在点位间移动，回车选择，Esc 取消；R 掷骰，D 加倍，U 撤回，C 确认，H 提示。",
+  offline: "服务器没有响应。对局已保存。", damaged: "保存的对局无法读取，已搁置。", otherKey: "承诺这些骰子的密钥已经不在，这一局无法继续。请开始新的一局。", notSaved: "这个浏览器不能保存：离开后对局会丢失。", keys: "键盘：方向键在点位间移动，回车选择，Esc 取消；R 掷骰，D 加倍，U 撤回，C 确认，H 提示。",
 };
 
 const HANT = {
@@ -125,11 +125,11 @@ const HANT = {
   reviewTitle: "你在這一局裡的失誤", reviewNone: "沒有值得一提的失誤，下得好！", reviewText: "由高手衡量：你的失誤率（PR）{mine}，{bot} {theirs}。運氣：你 {myLuck}，{bot} {theirLuck}。", reviewItem: "{dice} {made} — 更好：{best}（−{loss}）", reviewWait: "正在查看每一個決定……", prNone: "–",
   hintTitle: "高手認為最好的走法", hintEquity: "{equity} · 勝率 {win}", hintRoll: "高手會繼續擲骰（{a}，加倍只有 {b}）。", hintDouble: "高手會加倍（{b}，不加倍 {a}）。", hintTooGood: "高手會繼續走，爭取全勝（{a}）。", hintTake: "高手會接受。", hintDrop: "高手會認輸。", hintWait: "高手在思考……",
   promise: "第一次擲骰之前的承諾（SHA-256）：", diceText: "共擲 {n} 次，其中 {d} 次雙點。機器人走棋時看不到將來的骰子。", histogram: "各點數出現的次數。你：{mine}。{bot}：{theirs}。",
-  proofOk: "已核對：雜湊和本局全部 {n} 次擲骰都由種子得出。", proofBad: "骰子與種子不符！", proofNoHash: "全部 {n} 次擲骰都由種子得出；瀏覽器在此無法計算雜湊。", seed: "種子原文：",
+  proofOk: "已核對：雜湊和本局全部 {n} 次擲骰都由種子得出。", proofBad: "骰子與種子不符！", seed: "種子原文：",
   doubles: "加倍到 {n}", takes: "接受", drops: "認輸", resigns: "認輸", opening: "先手 {a}–{b}", declines: "拒絕", accepts: "接受", endOfGame: "終局",
   ariaBoard: "雙陸棋棋盤", ariaPoint: "{n} 點：{men}", ariaBar: "分界：你 {mine} 枚，{bot} {theirs} 枚", ariaOff: "已移離棋盤：你 {mine} 枚", ariaTheirOff: "已移離棋盤：{bot} {n} 枚", ariaDice: "骰子：{dice}", ariaNoDice: "骰子", ariaCube: "倍數方塊 {n}，{owner}", cubeMine: "歸你", cubeTheirs: "歸{bot}", cubeMiddle: "在中間",
   noDouble: "不加倍", tooGood: "太好，不必加倍", men: "你 {n} 枚", menTheirs: "{bot} {n} 枚", empty: "空", canMove: "可以走", canGo: "可以走到這裡", chosen: "已選",
-  offline: "伺服器沒有回應。對局已儲存。", damaged: "儲存的對局無法讀取，已擱置。", otherKey: "承諾這些骰子的伺服器已經不在，這一局無法繼續。請開始新的一局。", notSaved: "這個瀏覽器不能儲存：離開後對局會遺失。", keys: "鍵盤：方向鍵在點之間移動，Enter 選擇，Esc 取消；R 擲骰，D 加倍，U 撤回，C 確認，H 提示。",
+  offline: "伺服器沒有回應。對局已儲存。", damaged: "儲存的對局無法讀取，已擱置。", otherKey: "承諾這些骰子的金鑰已經不在，這一局無法繼續。請開始新的一局。", notSaved: "這個瀏覽器不能儲存：離開後對局會遺失。", keys: "鍵盤：方向鍵在點之間移動，Enter 選擇，Esc 取消；R 擲骰，D 加倍，U 撤回，C 確認，H 提示。",
 };
 
 export const LANGUAGES = { en: EN, "zh-Hans": HANS, "zh-Hant": HANT };

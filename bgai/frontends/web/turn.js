@@ -1,4 +1,4 @@
-// One turn of the person, step by step through the graph of legal steps that the server sent. Pure: knows no screen.
+// One turn of the person, step by step through the graph of legal steps that the engine gave. Pure: knows no screen.
 
 export class Turn {
   /** men [26] seen by the person; graph[i] = [[from, to, die, next], ...]; dice [high, low]. */

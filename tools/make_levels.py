@@ -1,5 +1,6 @@
-"""Makes the levels of a strong bot file: strong itself, beginner and normal the same network, or a smaller one that is
-strong enough for them, with habits.
+"""Makes the levels of a strong bot file: strong itself, and with habits beginner and normal.
+
+These have its network, or a smaller one that is strong enough for them.
 
     .venv/bin/python tools/make_levels.py runs/strong-5/bots/strong.safetensors --to checkpoints --games 40000 \\
         --stages runs/strong-[1-5] --weaker checkpoints/normal.safetensors

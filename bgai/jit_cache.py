@@ -13,7 +13,6 @@ import warnings
 from pathlib import Path
 
 import numba
-from numba.core.dispatcher import Dispatcher
 
 
 def find_place() -> None:
@@ -26,7 +25,7 @@ def find_place() -> None:
         if folder is not None:
             numba.config.CACHE_DIR = str(folder)
             return
-        Dispatcher.enable_caching = lambda self: None  # type: ignore[method-assign]
+        numba.core.dispatcher.Dispatcher.enable_caching = lambda self: None  # type: ignore[method-assign]
         warnings.warn(
             "bgai finds no folder to keep compiled code in, so every start takes a minute longer; NUMBA_CACHE_DIR "
             "can name one",

@@ -13,7 +13,7 @@ from bgai.evaluation.search import equities, value_afterstates
 
 @pytest.fixture(scope="module")
 def network():
-    return bgai.load("strong", bearoff=False).network
+    return bgai.load("normal", bearoff=False).network
 
 
 @pytest.fixture(scope="module")

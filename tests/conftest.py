@@ -3,6 +3,7 @@ line."""
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -72,6 +73,13 @@ def _scattered_positions(n: int, seed: int) -> Rolled:
     rng = np.random.default_rng(seed)
     boards = np.array([_scattered_position(rng).men for _ in range(n)], dtype=np.int8)
     return boards, rng.integers(1, 7, size=(n, 2)).astype(np.int8)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def ctrl_c() -> None:
+    """A shell makes what it starts in the background deaf to Ctrl-C, and so would be the programs that tests stop."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

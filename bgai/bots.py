@@ -18,6 +18,7 @@ from bgai.evaluation.checkpoint import load_checkpoint
 from bgai.evaluation.cube import CLASSES, Stakes, classes
 from bgai.evaluation.cube_decision import CubeDecision, decide, stakes_of
 from bgai.evaluation.cubeful import (
+    answer_useless_doubles,
     choose_with_cube,
     looked_ahead,
     roll_outcomes,
@@ -156,7 +157,10 @@ class ValueBot(Bot):
 
     def takes(self, boards: np.ndarray, stakes: Stakes) -> np.ndarray:
         """See Bot."""
-        return wants_take(self.cube_values(boards, stakes))
+        values = self.cube_values(boards, stakes)
+        if np.isnan(values[:, 2]).any():
+            answer_useless_doubles(values, roll_outcomes(self.outcomes, boards), boards, stakes)
+        return wants_take(values)
 
     def cube_values(self, boards: np.ndarray, stakes: Stakes, outcomes: np.ndarray | None = None) -> np.ndarray:
         """No double, double and take, double and pass for the player on roll in boards [B, 26] -> [B, 3]; see

@@ -367,3 +367,26 @@ def test_deeper_plays_count_the_score_too():
     assert wins[(rows == chosen).all(axis=1)][0] == pytest.approx(wins.max(), abs=1e-6)
     match = Match(length=1, turn=0, decision="play", dice=(5, 2))
     assert deep.choose_in(match).after.men == tuple(chosen.tolist())
+
+
+@pytest.mark.parametrize("level", ["normal", "strong", "strong@2"])
+def test_useless_doubles_are_answered(level):
+    """A double may be offered where it cannot help the doubler; who drops it there throws the match away."""
+    bot = bgai.load(level, bearoff=False)
+    board = "XGID=-b----E-C---eE---c-e----B-:0:0"
+    both_need_one = bgai.parse_id(f"{board}:1:D:4:4:0:5:10")
+    assert both_need_one.decision == "take" and both_need_one.score == (4, 4)
+    decision = bot.cube(both_need_one)
+    assert decision.takes and bot.take(both_need_one) and not decision.doubles
+    assert decision.match_chances is not None
+    assert decision.match_chances[1] == pytest.approx(decision.outcomes.win_chance) and decision.match_chances[2] == 1
+    leader_doubles = bgai.parse_id(f"{board}:-1:D:3:4:0:5:10")
+    assert leader_doubles.score[leader_doubles.turn] == 4
+    assert bot.take(leader_doubles)
+    # He who needs two points has to double; who needs one then may drop, for he still needs only one.
+    must_double = bgai.parse_id(f"{board}:1:D:3:4:0:5:10")
+    chances = bot.cube(must_double).match_chances
+    assert chances[2] == 0.5 and bot.take(must_double) == (chances[1] <= 0.5)
+    for match in (both_need_one, leader_doubles, must_double):
+        stakes = stakes_of(match)
+        assert bot.takes(match.position.board[None], stakes)[0] == bot.take(match)

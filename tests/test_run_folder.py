@@ -137,3 +137,13 @@ def test_a_resume_point_with_wrong_contents_is_named(train, tmp_path):
         assert err.startswith("bgai train: ") and "run/resume.pt" in err and err.count("\n") == 1, (name, err)
     torch.save(state, resume)
     assert train("--resume", "--set", "report.final_games=0")[0] == 0
+
+
+def test_a_run_whose_resume_point_is_gone_keeps_its_history(train, tmp_path):
+    assert train()[0] == 0
+    for name in ("resume.pt", "results.json", "bots/strong.safetensors"):  # as of a run that was not finished
+        (tmp_path / "run" / name).unlink()
+    history = (tmp_path / "run" / "metrics.jsonl").read_bytes()
+    code, _, error = train("--resume")
+    assert code == 2 and "resume.pt is gone" in error and "40 games" in error
+    assert (tmp_path / "run" / "metrics.jsonl").read_bytes() == history

@@ -125,9 +125,16 @@ class RunFolder:
     def load_resume(self) -> dict[str, Any] | None:
         """The resume point, None when there is none yet. Only tensors and plain values are read, never code.
 
-        Raises RunError when it is damaged.
+        Raises RunError when it is damaged, or gone from a run that had one.
         """
         if not self.resume.exists():
+            lines = read_metrics(self.metrics) if self.metrics.exists() else []
+            played = max((line["games"] for line in lines), default=0)
+            if played:
+                raise RunError(
+                    f"the resume point {self.resume} is gone, but {self.metrics.name} tells of {played:,} games; put "
+                    "it back, or begin a new run with --run FOLDER"
+                )
             return None
         try:
             state = torch.load(self.resume, map_location="cpu", weights_only=True)

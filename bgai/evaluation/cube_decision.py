@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from bgai.evaluation.cube import CENTRE, MINE, MOST_AWAY, THEIRS, Stakes, live_points, position_efficiency
-from bgai.evaluation.cubeful import roll_outcomes, static_values
+from bgai.evaluation.cubeful import answer_useless_doubles, chance_after, roll_outcomes, static_values
 from bgai.evaluation.lookahead import best_replies
 from bgai.evaluation.match_equity import match_equity
 from bgai.evaluation.search import Evaluator
@@ -92,7 +92,10 @@ def decide(evaluate: Evaluator, value: CubeValues, match: Match, plies: int = 1)
         raise ValueError(f"there is no cube decision to make: decision is {match.decision!r}")
     boards, stakes = match.position.board[None], stakes_of(match)
     outcomes = roll_outcomes(evaluate, boards)
-    values = value(boards, stakes, outcomes)[0]
+    found = value(boards, stakes, outcomes)
+    if match.decision == "take":
+        answer_useless_doubles(found, outcomes, boards, stakes)
+    values = found[0]
     if 2 * match.cube > match.max_cube:
         values[1:] = np.nan
     may = not np.isnan(values[2])
@@ -134,21 +137,8 @@ def per_cube(values: np.ndarray, stakes: Stakes) -> np.ndarray:
     and lost -1; money values as they are."""
     if stakes.my_away[0] == 0:
         return values
-    won, lost = (float(_ended(stakes, winner)) for winner in (1, -1))
+    won, lost = (chance_after(stakes, winner) for winner in (1, -1))
     return (values - (won + lost) / 2) / ((won - lost) / 2)
-
-
-def _ended(stakes: Stakes, winner: int) -> float:
-    """Chance to win the match for the player on roll when this game ends with a single win of his (1) or of the
-    other (-1)."""
-    table = match_equity()
-    mine = int(stakes.my_away[0] - (stakes.cube[0] if winner == 1 else 0))
-    theirs = int(stakes.their_away[0] - (stakes.cube[0] if winner == -1 else 0))
-    if mine <= 0 or theirs <= 0:
-        return float(mine <= 0)
-    if stakes.my_away[0] == 1 or stakes.their_away[0] == 1:
-        return 1 - float(table.post[theirs]) if mine == 1 else float(table.post[mine])
-    return float(table.pre[mine, theirs])
 
 
 def _take_point(outcomes: np.ndarray, boards: np.ndarray, stakes: Stakes) -> float:

@@ -92,6 +92,29 @@ def looked_ahead(evaluate: Evaluator, boards: np.ndarray, stakes: Stakes) -> np.
     return values
 
 
+def answer_useless_doubles(values: np.ndarray, outcomes: np.ndarray, boards: np.ndarray, stakes: Stakes) -> None:
+    """Put into cube values [N, 3] of doublers in a match what taking and passing are worth where the double is no use
+    to them (NaN so far): the rules allow it, so it has to be answered. outcomes [N, 6] are the doublers' chances."""
+    asked = np.flatnonzero(np.isnan(values[:, 2]) & (stakes.my_away > 0))
+    theirs = stakes.take(asked).doubled()
+    values[asked, 1] = static_values(outcomes[asked], boards[asked], theirs)[:, 0]
+    for i in asked:
+        values[i, 2] = chance_after(stakes.take(np.array([i])), 1)
+
+
+def chance_after(stakes: Stakes, winner: int) -> float:
+    """Chance to win the match for the player on roll of one game, stakes [1], when this game ends with a single win
+    of his (1) or of the other (-1)."""
+    table = match_equity()
+    mine = int(stakes.my_away[0] - (stakes.cube[0] if winner == 1 else 0))
+    theirs = int(stakes.their_away[0] - (stakes.cube[0] if winner == -1 else 0))
+    if mine <= 0 or theirs <= 0:
+        return float(mine <= 0)
+    if stakes.my_away[0] == 1 or stakes.their_away[0] == 1:
+        return 1 - float(table.post[theirs]) if mine == 1 else float(table.post[mine])
+    return float(table.pre[mine, theirs])
+
+
 def wants_double(values: np.ndarray) -> np.ndarray:
     """Where doubling is at least as good as rolling on: cube values [N, 3] -> [N] bool."""
     with np.errstate(invalid="ignore"):

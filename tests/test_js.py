@@ -268,6 +268,24 @@ def test_the_example_of_the_docs_runs(program, tmp_path, monkeypatch, capsys):
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{wanted}\n", "")
 
 
+def test_useless_doubles_are_answered_and_wrong_boards_refused(program, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["export", "normal", "--to", "js"]) == 0
+    (tmp_path / "takes.mjs").write_text(
+        'import { readFileSync } from "node:fs";\n'
+        'import { readBot, startBoard } from "./bgai-js/bgai.js";\n'
+        'const bot = await readBot(readFileSync("normal.bin"));\n'
+        "const stakes = { mine: 1, theirs: 1, cube: 1, owner: 0, crawford: false, jacoby: false };\n"
+        "console.log(bot.takes(startBoard(), stakes), bot.takes(startBoard(), { ...stakes, theirs: 2 }));\n"
+        "console.log(bot.doubles(startBoard(), stakes));\n"
+        "for (const wrong of [null, startBoard().slice(1), Array.from(startBoard(), (men) => men / 2)]) {\n"
+        "  try { bot.evaluate(wrong); } catch (error) { console.log(error.name); }\n"
+        "}\n"
+    )
+    done = subprocess.run([program, "takes.mjs"], capture_output=True, text=True, timeout=60)
+    assert (done.stdout.split(), done.stderr) == (["true", "true", "false"] + 3 * ["RangeError"], "")
+
+
 def test_hashes_without_webcrypto(node):
     key, texts = (
         b"k" * 32,

@@ -1,8 +1,8 @@
 // A bot: a network that takes the play after which the opponent is worth least, or, with habits, what a weaker player
 // likes among the plays that are not much worse. All by one ply. Knows no files and no page.
 
-import { BAR, HOME, legalPlays, resultOf, turned } from "./board.js";
-import { bestValue, cubeValues, perCube, turnedStakes, wantsDouble, wantsTake } from "./cube.js";
+import { BAR, HOME, legalPlays, positionFault, resultOf, turned } from "./board.js";
+import { THEIRS, bestValue, cubeValues, perCube, turnedStakes, wantsDouble, wantsTake } from "./cube.js";
 import { randomBits } from "./dice.js";
 import { equityOf, setCertain, turnedOutcomes, winChance } from "./outcome.js";
 
@@ -47,8 +47,11 @@ export class Bot {
   /**
    * Chances of the player who is about to roll, with what the rules make certain.
    * @param {ArrayLike<number>} board
+   * @throws {RangeError} for what is no position
    */
   evaluate(board) {
+    const fault = positionFault(board);
+    if (fault) throw new RangeError(fault);
     const points = resultOf(board);
     if (points > 0) return Float64Array.from({ length: 6 }, (_, k) => (k === points - 1 ? 1 : 0));
     return setCertain(board, this.network.outcomes(board));
@@ -122,7 +125,11 @@ export class Bot {
    * @param {Stakes} stakes
    */
   takes(board, stakes) {
-    return wantsTake(this.cube(board, stakes));
+    const values = this.cube(board, stakes);
+    if (values.doublePass !== null || !stakes.mine || stakes.crawford || stakes.owner === THEIRS) return wantsTake(values);
+    // In a match a double that is no use to the doubler is allowed, too, and has to be answered.
+    const taken = this.cube(board, { ...stakes, cube: 2 * stakes.cube, owner: THEIRS }).noDouble;
+    return this.perCube(taken, stakes) <= 1;
   }
 
   /** A value with the cube, per unit of the present cube. @param {number} value @param {Stakes} stakes */

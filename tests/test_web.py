@@ -260,6 +260,7 @@ def test_a_whole_game_by_touch_on_a_phone(new_page):
     choose(page, cube=False)
     page.tap("#start")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.locator("#board").wait_for()  # the game is there when the server has answered
     board = page.locator("#board").bounding_box()
     assert board["x"] >= 0 and board["x"] + board["width"] <= 390 and board["y"] + board["height"] < 600
     assert play_to_the_end(page, page.touchscreen.tap) >= 10

@@ -135,14 +135,13 @@ def value_afterstates(
     evaluate: Evaluator,
     boards: np.ndarray,
     dice: np.ndarray,
-    out: np.ndarray | None = None,
     sketch: Evaluator | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Afterstates [N, 26], starts [B + 1] and the opponent's chances [N, 6], with what the rules make certain.
 
-    All afterstates, or those that the sketch leaves. `out` is a workspace for `trusted_afterstates`.
+    All afterstates, or those that the sketch leaves.
     """
-    rows, starts = trusted_afterstates(boards, dice, out)
+    rows, starts = trusted_afterstates(boards, dice)
     parents = np.ascontiguousarray(turn(boards))
     if sketch is not None:
         rows, starts = sifted(sketch, parents, rows, starts)
@@ -151,16 +150,9 @@ def value_afterstates(
     return rows, starts, outcomes
 
 
-def one_ply(
-    evaluate: Evaluator,
-    boards: np.ndarray,
-    dice: np.ndarray,
-    out: np.ndarray | None = None,
-    sketch: Evaluator | None = None,
-) -> Choice:
-    """The best play of every board: boards [B, 26] int8 seen by the mover, dice [B, 2] int8; the rest as for
-    `value_afterstates`."""
-    rows, starts, outcomes = value_afterstates(evaluate, boards, dice, out, sketch)
+def one_ply(evaluate: Evaluator, boards: np.ndarray, dice: np.ndarray) -> Choice:
+    """The best play of every board: boards [B, 26] int8 seen by the mover, dice [B, 2] int8."""
+    rows, starts, outcomes = value_afterstates(evaluate, boards, dice)
     best = best_rows(outcomes, starts)
     chosen = rows[best]
     return Choice(chosen, outcomes[best], points_lost_many(chosen))

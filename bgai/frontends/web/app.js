@@ -1,12 +1,13 @@
 // The page: lobby, game, dialogs. The engine says what is legal and what happened; this shows it and asks the person.
 
+import { offOf, pipsOf } from "./bgai/board.js";
 import { Board } from "./board.js";
 import { engine } from "./engine.js";
 import { Offline, OtherKey, Refused } from "./errors.js";
 import { check } from "./fair.js";
 import { browserLanguage, language, setLanguage, t } from "./i18n.js";
 import { RULES } from "./rules.js";
-import { Turn, offOf, pipsOf } from "./turn.js";
+import { Turn } from "./turn.js";
 
 const $ = (id) => document.getElementById(id);
 const SAVED = "bgai.game", PREFS = "bgai.settings";

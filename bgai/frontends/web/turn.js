@@ -90,23 +90,3 @@ export function stepped(men, [from, to]) {
   }
   return after;
 }
-
-/** Men off [mine, theirs] of men [26] seen by the person. */
-export function offOf(men) {
-  let mine = 15, theirs = 15;
-  for (const count of men) {
-    if (count > 0) mine -= count;
-    else theirs += count;
-  }
-  return [mine, theirs];
-}
-
-/** Pip counts [mine, theirs]. */
-export function pipsOf(men) {
-  let mine = 0, theirs = 0;
-  men.forEach((count, point) => {
-    if (count > 0) mine += point * count;
-    else theirs += (25 - point) * -count;
-  });
-  return [mine, theirs];
-}

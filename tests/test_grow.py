@@ -9,7 +9,7 @@ from bgai.evaluation.encoding import encoding
 from train import grow
 from train.config import from_toml
 from train.folder import RunError
-from train.grow import grown
+from train.grow import grown, with_encoding
 from train.loop import starting_network
 from train.model import ValueModel, to_network
 
@@ -69,5 +69,29 @@ def test_a_run_begins_with_a_grown_network(tmp_path):
     assert starting_network(from_toml(config)).hidden == (16, 8, 8)
     with pytest.raises(RunError, match="cannot grow"):
         starting_network(from_toml(config.replace("[16, 8, 8]", "[10, 8]")))
-    with pytest.raises(RunError, match="men196 inputs, the config asks for men292"):
+    with pytest.raises(RunError, match="men196 inputs cannot grow to men292"):
         starting_network(from_toml(config.replace('"men196"', '"men292"')))
+
+
+@pytest.mark.parametrize("hidden", [[12], [12, 8]])
+@pytest.mark.parametrize("before", ["men196", "men196+tactics"])
+def test_more_inputs_change_nothing_at_first(before, hidden, game_positions):
+    boards = game_positions(200, 2)[0]
+    small = network_of(hidden, before)
+    big = with_encoding(small, encoding("men196+tactics195"))
+    assert big.encoding.extras == 195
+    np.testing.assert_allclose(big.outcomes_of(boards), small.outcomes_of(boards), atol=2e-6)
+
+
+@pytest.mark.parametrize("after", ["men292", "men196"])
+def test_inputs_may_only_become_more(after):
+    with pytest.raises(ValueError, match=rf"men196\+tactics inputs cannot grow to {after}"):
+        with_encoding(network_of([12, 8]), encoding(after))
+
+
+def test_a_run_begins_with_more_inputs(tmp_path):
+    file = tmp_path / "small.safetensors"
+    save_checkpoint(file, network_of([12, 8]), {})
+    config = f'[network]\nencoding = "men196+tactics195"\nhidden = [16, 8, 8]\nstart = "{file}"\n'
+    network = starting_network(from_toml(config))
+    assert (network.encoding.name, network.hidden) == ("men196+tactics195", (16, 8, 8))

@@ -200,9 +200,10 @@ def wrong_choices(bot: ValueBot, boards: np.ndarray, dice: np.ndarray, chosen: n
         (0, "men196", {}),
         (1, "men292", {}),
         (2, "men196+tactics", {}),
+        (2, "men196+tactics195", {}),
         (3, "men196", {"margin": 0.4, "noise": 0.1, "blots": 0.02, "points": -0.01, "back": 0.01, "seed": 2**63 - 1}),
     ],
-    ids=["men196", "men292", "men196+tactics", "habits"],
+    ids=["men196", "men292", "men196+tactics", "men196+tactics195", "habits"],
 )
 def test_choices_are_those_of_the_engine(node, rolled, tmp_path, part, name, habits):
     bot, boards, dice = random_bot(name, **habits), rolled[0][part::4], rolled[1][part::4]

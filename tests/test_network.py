@@ -108,10 +108,11 @@ def test_bars_and_men_off(name):
 
 
 def test_widths_and_names():
-    assert encoding_names() == ["men196", "men196+tactics", "men292"]
+    assert encoding_names() == ["men196", "men196+tactics", "men196+tactics195", "men292"]
     assert (encoding("men196").width, encoding("men292").width) == (196, 292)
-    assert (encoding("men196").extras, encoding("men196+tactics").extras) == (0, TACTICS)
-    with pytest.raises(UnknownEncoding, match="men195.*known: men196, men196.tactics, men292"):
+    extras = [encoding(name).extras for name in ("men196", "men196+tactics", "men196+tactics195")]
+    assert extras == [0, TACTICS, 195]
+    with pytest.raises(UnknownEncoding, match="men195.*known: men196, men196.tactics, men196.tactics195, men292"):
         encoding("men195")
 
 
@@ -133,7 +134,7 @@ def test_turned_board_swaps_the_sides(name, boards):
 # --- forward
 
 
-@pytest.mark.parametrize("name", ["men196", "men292", "men196+tactics"])
+@pytest.mark.parametrize("name", ["men196", "men292", "men196+tactics", "men196+tactics195"])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_runtime_agrees_with_torch(shape, name, boards):
     model = model_of(shape, name)
@@ -190,7 +191,7 @@ def test_certain_chances_stay_finite():
         np.testing.assert_allclose(network.outcomes_of(start_board()[None])[0], [1, 0, 0, 0, 0, 0], atol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["men196", "men196+tactics"])
+@pytest.mark.parametrize("name", ["men196", "men196+tactics", "men196+tactics195"])
 def test_huge_weights_give_chances_or_are_refused(name, scattered_positions):
     boards, _ = scattered_positions(300, 1)
     inputs, rng = encoding(name), np.random.default_rng(3)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bgai.evaluation.encoding import encoding
-from bgai.evaluation.tactics import TACTICS
+from bgai.evaluation.tactics import LOUDNESS, TACTICS, TACTICS_BY_POINT
 from bgai.rules.plays import legal_plays
 from bgai.rules.position import Position, start_board, turn
 
@@ -128,3 +128,66 @@ def test_never_negative_and_about_one(scattered_positions):
     extras = made.encode(scattered_positions(200, 9)[0])[:, made.width :]
     assert extras.min() >= 0  # the network's ReLU would cut it off
     assert extras.max() < 3
+
+
+def by_point(board):
+    """Per player the chances to hit, to escape and to make a point of 36, by point [25]: two dicts of arrays."""
+    made = encoding("men196+tactics195")
+    extras = made.encode(np.asarray(board, dtype=np.int8)[None])[0, made.width :] / LOUDNESS * 36
+    np.testing.assert_allclose(extras[:TACTICS] / 36, np.concatenate(counted(board)), atol=1e-6)
+    return [
+        {
+            name: extras[at + begin - 1 : at + end]
+            for name, begin, end in (("hit", 0, 24), ("run", 24, 49), ("make", 49, 73))
+        }
+        for at in (TACTICS, (TACTICS + TACTICS_BY_POINT) // 2)
+    ]
+
+
+def test_points_that_can_be_made_from_the_start():
+    for side in by_point(start_board()):
+        # 5 point: 31, 11, 33, 44.  Bar point: 61, 11, 33, 66.  4 point: 42, 11, 22, 44.  18: 33, 66.  20: 22, 44.
+        assert [round(float(side["make"][p])) for p in (5, 7, 4, 18, 20)] == [5, 5, 5, 2, 2]
+        assert side["make"][6] == side["make"][8] == side["make"][13] == 0  # held already
+        assert side["hit"][1:].max() == 0
+
+
+@pytest.mark.parametrize("distance", [1, 4, 6, 7, 12, 18])
+def test_the_shot_stands_at_its_point(distance):
+    mine, theirs = by_point(board_of(p24=1, **{f"t{24 - distance}": 1}))
+    assert mine["hit"][24 - distance] == pytest.approx(SHOTS[distance], abs=1e-4)
+    assert theirs["hit"][1] == pytest.approx(SHOTS[distance], abs=1e-4)  # my man on 24 is on his ace point
+    assert mine["hit"][1:].sum() == pytest.approx(SHOTS[distance], abs=1e-4)
+
+
+def test_escapes_point_by_point():
+    prime = {f"t{point}": 2 for point in range(12, 18)}
+    mine, _ = by_point(board_of(p18=1, p19=2, p6=1, p25=1, **prime))
+    assert mine["run"][18] == 0 and mine["run"][6] > 0 and mine["run"][5] == 0
+    assert round(float(mine["run"][25])) == 6  # sevens come to the 18 point, more than that would have to pass it
+    free, _ = by_point(board_of(p18=1, t1=2))
+    assert free["run"][18] == pytest.approx(23)  # 21 rolls of seven and more, 22 and 33
+
+
+def test_hits_point_by_point_as_by_the_rules(game_positions):
+    boards = game_positions(150, 8)[0][::6]
+    wrong = total = 0
+    for board in boards:
+        mine, _ = by_point(board)
+        plays = [legal_plays(Position(board.tolist()), (a, b)) for a in range(1, 7) for b in range(1, 7)]
+        for point in np.flatnonzero(board[:25] == -1):
+            if point == 0:
+                continue
+            rolls = sum(any(play.after.men[25 - point] <= 0 for play in of_a_roll) for of_a_roll in plays)
+            total += 1
+            wrong += round(float(mine["hit"][point])) != rolls
+            assert round(float(mine["hit"][point])) >= rolls
+    assert total > 30
+    assert wrong <= 0.1 * total
+
+
+def test_by_point_never_negative_and_bounded(scattered_positions):
+    made = encoding("men196+tactics195")
+    extras = made.encode(scattered_positions(200, 9)[0])[:, made.width :]
+    assert extras.shape[1] == TACTICS_BY_POINT
+    assert 0 <= extras.min() and extras.max() < 3 * LOUDNESS

@@ -68,7 +68,7 @@ class NetworkShape:
     plays by it, which makes large networks two or three times as fast. An empty list makes none."""
     start: str = ""
     """A bot file or run folder whose weights the run begins with, grown where `hidden` asks for more units or for one
-    layer more; nothing begins with random weights."""
+    layer more, or `encoding` for more numbers behind the same ones; nothing begins with random weights."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A trained network made wider or one layer deeper without changing what it says (Chen, Goodfellow, Shlens 2016)."""
+"""A trained network made wider, one layer deeper or with more inputs without changing what it says (Chen, Goodfellow, Shlens 2016)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bgai.evaluation.encoding import Encoding
 from bgai.evaluation.network import Layer, Network
 
 NOISE = 0.02  # of a copied unit's weights, in parts of their own size, or copies would learn the same for ever
@@ -35,6 +36,24 @@ def grown(network: Network, hidden: Sequence[int], seed: int) -> Network:
         if size > sizes[number]:
             layers[number], layers[number + 1] = _widened(layers[number], layers[number + 1], size, rng)
     return Network(network.encoding, tuple(layers), network.sketch)
+
+
+def with_encoding(network: Network, encoding: Encoding) -> Network:
+    """The network with more extras, which at first count for nothing; what it says stays as it is.
+
+    Raises ValueError where the new encoding is not the old one with more extras behind.
+    """
+    old = network.encoding
+    if (encoding.width, encoding.names[: encoding.width]) != (old.width, old.names[: old.width]) or (
+        encoding.extras < old.extras
+    ):
+        raise ValueError(f"a network with {old.name} inputs cannot grow to {encoding.name}")
+    first, (weights, bias), *later = network.layers
+    units = len(first[1])
+    wider = np.zeros((len(bias), units + encoding.extras), dtype=np.float32)
+    wider[:, : weights.shape[1]] = weights
+    wider[:, units:] *= np.float32(old.loudness / encoding.loudness)
+    return Network(encoding, (first, (wider, bias), *later), network.sketch)
 
 
 def _fits(sizes: Sequence[int], hidden: Sequence[int]) -> bool:

@@ -29,7 +29,7 @@ from bgai.evaluation.network import Network
 from train import strength
 from train.config import Config
 from train.folder import RunError, RunFolder
-from train.grow import grown
+from train.grow import grown, with_encoding
 from train.learner import Learner, NotFinite, schedule
 from train.lessons import start_lesson
 from train.model import to_network
@@ -320,11 +320,11 @@ def starting_network(config: Config) -> Network | None:
         return None
     network = bgai.bots.load(config.network.start, bearoff=False).network
     where = f"network.start = {config.network.start!r}"
-    if network.encoding.name != config.network.encoding:
-        raise RunError(f"{where} has {network.encoding.name} inputs, the config asks for {config.network.encoding}")
-    if network.hidden == config.network.hidden:
-        return network
     try:
+        if network.encoding.name != config.network.encoding:
+            network = with_encoding(network, encoding(config.network.encoding))
+        if network.hidden == config.network.hidden:
+            return network
         return grown(network, config.network.hidden, config.run.seed)
     except ValueError as error:
         raise RunError(f"{where}: {error}") from None

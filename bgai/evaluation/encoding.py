@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 from numba import njit
 
-from bgai.evaluation.tactics import TACTICS, TACTICS_NAMES, count_tactics
+from bgai.evaluation.tactics import LOUDNESS, TACTICS_BY_POINT_NAMES, TACTICS_NAMES, count_tactics
 from bgai.rules.position import BAR, MEN, OPPONENT_BAR, POINTS
 
 COUNTS = 2 * MEN + 1  # a place holds -15 to 15 men; index men + 15
@@ -34,7 +34,8 @@ class Encoding:
     rows: np.ndarray  # [26, 31, width] float32
     columns: np.ndarray  # [26, 31, k] int32: where rows is not zero, padded with -1
     values: np.ndarray  # [26, 31, k] float32
-    extras: int  # 0 or TACTICS
+    extras: int  # 0, TACTICS or TACTICS_BY_POINT
+    loudness: int  # how many times as large as what their names say the extras are
     names: tuple[str, ...]  # [width + extras]: what each input counts
 
     @property
@@ -56,8 +57,8 @@ def encoding(name: str) -> Encoding:
     if name not in _MAKERS:
         raise UnknownEncoding(f"there is no encoding {name!r}; known: {', '.join(sorted(_MAKERS))}")
     base, rows, names = _MAKERS[name]()
-    extras = TACTICS if name.endswith(_WITH_TACTICS) else 0
-    names += TACTICS_NAMES[:extras]
+    behind = _EXTRAS[name.partition("+")[2]]
+    names += behind
     most = max(1, int((rows != 0).sum(axis=2).max()))
     columns = np.full((POINTS, COUNTS, most), -1, dtype=np.int32)
     values = np.zeros((POINTS, COUNTS, most), dtype=np.float32)
@@ -67,7 +68,8 @@ def encoding(name: str) -> Encoding:
         values[place, men, : len(used)] = rows[place, men, used]
     for array in (base, rows, columns, values):
         array.setflags(write=False)
-    return Encoding(name, base, rows, columns, values, extras, names)
+    loudness = LOUDNESS if behind == TACTICS_BY_POINT_NAMES else 1
+    return Encoding(name, base, rows, columns, values, len(behind), loudness, names)
 
 
 def encoding_names() -> list[str]:
@@ -88,7 +90,7 @@ def _encode(boards, base, columns, values, extras, out):
                     break
                 out[i, column] += values[place, men, k]
         if extras:
-            count_tactics(boards[i], out[i], width)
+            count_tactics(boards[i], out[i], width, extras)
 
 
 def _thermometer(steps: int) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
@@ -119,10 +121,11 @@ def _thermometer(steps: int) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
     return base, rows, tuple(names)
 
 
-_WITH_TACTICS = "+tactics"
+_EXTRAS: dict[str, tuple[str, ...]] = {"": (), "tactics": TACTICS_NAMES, "tactics195": TACTICS_BY_POINT_NAMES}
 # "men196" is the input of TD-Gammon (Tesauro 1992) without its two units for whose turn it is.
 _MAKERS: dict[str, Callable[[], tuple[np.ndarray, np.ndarray, tuple[str, ...]]]] = {
     "men196": lambda: _thermometer(3),
     "men292": lambda: _thermometer(5),
     "men196+tactics": lambda: _thermometer(3),
+    "men196+tactics195": lambda: _thermometer(3),
 }

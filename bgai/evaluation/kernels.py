@@ -182,8 +182,8 @@ def _add_products(typingctx, weights, layer, column, living, alive, inputs, outp
 def forward(table, extras, sizes, weights, biases, out_weights, out_bias, parents, boards, starts, logits):
     """Logits of `boards`, each near its parent (the more alike, the faster; any two boards give the right sum).
 
-    table [26 * 31, h] float32 with the first bias folded in; extras: TACTICS where these numbers stand behind the
-    first hidden layer's units, else 0; sizes [hidden layers] int64, the first with the extras; weights
+    table [26 * 31, h] float32 with the first bias folded in; extras: how many numbers of `count_tactics`
+    stand behind the first hidden layer's units, or 0; sizes [hidden layers] int64, the first with the extras; weights
     [layers - 1, in, out] and biases [layers - 1, out] padded with zeros to a multiple of COLUMNS; out_weights
     [6, n], out_bias [6]. parents [B, 26] and boards [N, 26] int8 seen by the same player; boards starts[i] to
     starts[i + 1] belong to parents[i]. Writes logits [N, 6] float32.
@@ -204,7 +204,7 @@ def forward(table, extras, sizes, weights, biases, out_weights, out_bias, parent
             n, used = _find_changes(table, parents[game], boards[row], game, stamps, slots, used, deltas, changes)
             _add_changes(parent_sum, deltas, changes, n, first, filled)
             if extras:
-                count_tactics(boards[row], first[filled], table.shape[1])
+                count_tactics(boards[row], first[filled], table.shape[1], extras)
             filled += 1
             if filled < ROWS and row + 1 < boards.shape[0]:
                 continue

@@ -3,7 +3,8 @@
 A network that sees only where the men stand must learn the dice combinations from experience; here they are counted.
 For each player, as if he were to roll: over the 36 rolls, how many hit, hit two, make a point or point on a blot, how
 far his rearmost men can get, and how well the opponent's men are blocked. Reach is counted man by man and
-ignores that a roll must be played in full, so the numbers are hints, not rules.
+ignores that a roll must be played in full, so the numbers are hints, not rules. Behind these may stand the chances
+point by point: to hit there, to escape from there, to make that point.
 """
 
 from __future__ import annotations
@@ -58,6 +59,21 @@ TACTICS_NAMES = (
     "Kleinman's number of the race, squashed between 0 and 1",
 )
 TACTICS = len(TACTICS_NAMES)  # numbers per board
+_OF_POINTS = (
+    *(f"chance to hit on his {point} point" for point in range(1, 25)),
+    *(f"chance of a man on his {point} point to come more than 6 points ahead" for point in range(1, 25)),
+    "chance of a man on his bar to come more than 6 points ahead",
+    *(f"chance to make his {point} point anew" for point in range(1, 25)),
+)
+_HITS, _ESCAPES, _MADE = 0, 24, 49  # where in _OF_POINTS they begin
+LOUDNESS = 4  # the numbers with those of points are so many times as large: Adam then learns from them as quickly
+_BY_POINT_NAMES = (
+    *TACTICS_NAMES,
+    *(f"roller's {name}" for name in _OF_POINTS),
+    *(f"opponent's {name}" for name in _OF_POINTS),
+)
+TACTICS_BY_POINT_NAMES = tuple(f"{LOUDNESS} x {name}" for name in _BY_POINT_NAMES)
+TACTICS_BY_POINT = len(TACTICS_BY_POINT_NAMES)
 
 
 @intrinsic
@@ -102,11 +118,21 @@ def _ahead(blocked, point):
     return (blocked >> (26 - point)) & ((1 << _AHEAD) - 1)
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _add_at_points(points, weight, out, at):
+    """Adds a roll of this weight to the number of each of these points, those of point 1 at out[at]."""
+    while points:
+        point = highest_bit(points)
+        points ^= 1 << point
+        out[at + point - 1] += weight / np.float32(36)
+
+
 @njit(cache=True, nogil=True)
-def _count_rolls(own, twos, singles, bar, open_points, blots, out, at):
+def _count_rolls(own, twos, singles, bar, open_points, blots, out, at, points_at):
     """Writes for the player with these men: chances of a roll that hits, that hits two, the expected pips the
     opponent loses by the best hit / 24, chances to make a new point at home, to point on a blot there, to make a new
-    anchor, and to do none of these."""
+    anchor, and to do none of these; from `points_at` on, unless that is 0, the chances to hit on and to make each
+    point."""
     hits = 0
     doubles_hit = 0
     pips = 0
@@ -157,12 +183,15 @@ def _count_rolls(own, twos, singles, bar, open_points, blots, out, at):
                     reach = enter1 | enter2
                     made = 0
             hit = reach & blots
+            new = (made | (singles & reach)) & ~twos & _BOARD
+            if points_at:
+                _add_at_points(hit, weight, out, points_at + _HITS)
+                _add_at_points(new, weight, out, points_at + _MADE)
             if hit:
                 hits += weight
                 pips += weight * highest_bit(hit)
                 if _bits(hit) > 1:
                     doubles_hit += weight
-            new = (made | (singles & reach)) & ~twos
             if new & _HOME_AND_BAR_POINT:
                 points += weight
                 if made & blots & _HOME_AND_BAR_POINT:
@@ -181,13 +210,19 @@ def _count_rolls(own, twos, singles, bar, open_points, blots, out, at):
 
 
 @njit(cache=True, nogil=True)
-def _count_side(men, own, twos, singles, their_twos, their_twos_own, their_blots, their_rear, out, at):
-    """Writes _PER_SIDE numbers, none negative, for the player whose men [26] are counted along his own path.
+def _count_side(men, own, twos, singles, their_twos, their_twos_own, their_blots, their_rear, out, at, points_at):
+    """Writes _PER_SIDE numbers, none negative, for the player whose men [26] are counted along his own path, and from
+    `points_at` on, unless that is 0, those of the points.
 
     Masks have bit p for his point p; `their_rear` is where the opponent's rearmost man stands, seen from here.
     """
     open_points = _BOARD & ~their_twos
-    _count_rolls(own, twos, singles, men[_BAR], open_points, their_blots, out, at)
+    if points_at:
+        out[points_at : points_at + len(_OF_POINTS)] = 0
+        for point in range(1, _BAR + 1):
+            if men[point] > 0:
+                out[points_at + _ESCAPES + point - 1] = _LEAPS[_ahead(their_twos_own, point)] / np.float32(36)
+    _count_rolls(own, twos, singles, men[_BAR], open_points, their_blots, out, at, points_at)
     rear = 0
     if own:
         rear = highest_bit(own)
@@ -246,12 +281,16 @@ def _count_side(men, own, twos, singles, their_twos, their_twos_own, their_blots
 
 
 @njit(cache=True, nogil=True)
-def count_tactics(board, out, at):
-    """Write TACTICS numbers, 0 or more, about board [26] int8 seen by the player to roll into out [at:].
+def count_tactics(board, out, at, count):
+    """Write `count` numbers, 0 or more, about board [26] int8 seen by the player to roll into out [at:].
 
-    First his, then the opponent's (each as if he were to roll), then: whether there is contact, whether there is
-    none, by how much each leads the race, and how good the race is for the roller.
+    With TACTICS first his, then the opponent's (each as if he were to roll), then: whether there is contact, whether
+    there is none, by how much each leads the race, and how good the race is for the roller. With TACTICS_BY_POINT
+    behind these his and the opponent's for each point, and all of them times LOUDNESS.
     """
+    my_points = their_points = 0
+    if count == TACTICS_BY_POINT:
+        my_points, their_points = at + TACTICS, at + TACTICS + len(_OF_POINTS)
     mine = np.zeros(_BAR + 1, dtype=np.int64)
     theirs = np.zeros(_BAR + 1, dtype=np.int64)
     my_own = my_twos = my_singles = 0
@@ -293,7 +332,17 @@ def count_tactics(board, out, at):
     if their_own:
         their_rear = highest_bit(their_own)
     _count_side(
-        mine, my_own, my_twos, my_singles, their_twos_seen, their_twos, their_singles_seen, _BAR - their_rear, out, at
+        mine,
+        my_own,
+        my_twos,
+        my_singles,
+        their_twos_seen,
+        their_twos,
+        their_singles_seen,
+        _BAR - their_rear,
+        out,
+        at,
+        my_points,
     )
     _count_side(
         theirs,
@@ -306,6 +355,7 @@ def count_tactics(board, out, at):
         _BAR - my_rear,
         out,
         at + _PER_SIDE,
+        their_points,
     )
     contact = my_rear + their_rear > _BAR
     # Kleinman's number for a race without wastage (lead + 4 over the root of the sum of both counts - 4), squashed.
@@ -317,3 +367,6 @@ def count_tactics(board, out, at):
     out[at + 2 * _PER_SIDE + 1] = np.float32(not contact)
     out[at + 2 * _PER_SIDE + 2] = max(lead, np.float32(0))
     out[at + 2 * _PER_SIDE + 3] = max(-lead, np.float32(0))
+    if count == TACTICS_BY_POINT:
+        for k in range(at, at + count):
+            out[k] *= np.float32(LOUDNESS)

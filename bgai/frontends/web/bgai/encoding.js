@@ -5,11 +5,12 @@ import { BAR, MEN } from "./board.js";
 /** No encoding has this name. */
 export class EncodingError extends RangeError {}
 
-/** @type {Record<string, {steps: number, tactics: boolean}>} */
+/** @type {Record<string, {steps: number, extras: number}>} */
 const ENCODINGS = {
-  men196: { steps: 3, tactics: false },
-  men292: { steps: 5, tactics: false },
-  "men196+tactics": { steps: 3, tactics: true },
+  men196: { steps: 3, extras: 0 },
+  men292: { steps: 5, extras: 0 },
+  "men196+tactics": { steps: 3, extras: 49 },
+  "men196+tactics195": { steps: 3, extras: 195 },
 };
 
 /** Names that `encode` knows. */
@@ -21,8 +22,8 @@ export const encodingNames = () => Object.keys(ENCODINGS);
  * @returns {{width: number, extras: number}}
  */
 export function widthsOf(name) {
-  const { steps, tactics } = encodingNamed(name);
-  return { width: 2 * (24 * (steps + 1) + 2), extras: tactics ? TACTICS : 0 };
+  const { steps, extras } = encodingNamed(name);
+  return { width: 2 * (24 * (steps + 1) + 2), extras };
 }
 
 function encodingNamed(/** @type {string} */ name) {
@@ -37,7 +38,7 @@ function encodingNamed(/** @type {string} */ name) {
  * @throws {EncodingError}
  */
 export function encode(board, name) {
-  const { steps, tactics } = encodingNamed(name),
+  const { steps } = encodingNamed(name),
     { width, extras } = widthsOf(name);
   const out = new Float32Array(width + extras),
     perSide = width / 2;
@@ -58,7 +59,7 @@ export function encode(board, name) {
     }
     out[at + perSide - 1] = off / MEN;
   }
-  if (tactics) countTactics(board, out, width);
+  if (extras) countTactics(board, out, width, extras > TACTICS);
   return out;
 }
 
@@ -70,7 +71,12 @@ const HOME_AND_BAR_POINT = (1 << 8) - 2;
 const ANCHORS = BOARD & ~((1 << 18) - 1); // points 18 to 24
 const AHEAD = 12;
 const PER_SIDE = 22,
-  TACTICS = 2 * PER_SIDE + 5;
+  TACTICS = 2 * PER_SIDE + 5,
+  HITS = 0, // of the numbers of points: where those begin that hit there, escape from there, make the point
+  ESCAPES = 24,
+  MADE = 49,
+  POINTS = 73,
+  LOUDNESS = 4;
 
 const highestBit = (/** @type {number} */ mask) => 31 - Math.clz32(mask);
 function bits(/** @type {number} */ mask) {
@@ -141,13 +147,15 @@ function countTactics(
   /** @type {ArrayLike<number>} */ board,
   /** @type {Float32Array} */ out,
   /** @type {number} */ at,
+  /** @type {boolean} */ byPoint,
 ) {
   const mine = sideOf((place) => (place === 0 ? 0 : board[place])),
     theirs = sideOf((place) => (place === 0 ? 0 : -board[BAR - place]));
   const myRear = mine.own ? highestBit(mine.own) : 0,
     theirRear = theirs.own ? highestBit(theirs.own) : 0;
-  countSide(mine, theirs, BAR - theirRear, out, at);
-  countSide(theirs, mine, BAR - myRear, out, at + PER_SIDE);
+  const points = byPoint ? out.subarray(at + TACTICS) : new Float32Array(2 * POINTS);
+  countSide(mine, theirs, BAR - theirRear, out, at, points);
+  countSide(theirs, mine, BAR - myRear, out, at + PER_SIDE, points.subarray(POINTS));
   const contact = myRear + theirRear > BAR;
   // Kleinman's number for a race without wastage (lead + 4 over the root of the sum of both counts - 4), squashed.
   const myPips = 167 * out[at + 15],
@@ -164,20 +172,23 @@ function countTactics(
     ],
     at + 2 * PER_SIDE,
   );
+  if (byPoint) for (let k = at; k < out.length; k++) out[k] *= LOUDNESS;
 }
 
-/** The numbers of one player; `theirRear` is where the opponent's rearmost man stands, seen from here. */
+/** The numbers of one player, and of his points; `theirRear` is where the opponent's rearmost man stands, seen from
+ * here. */
 function countSide(
   /** @type {Side} */ side,
   /** @type {Side} */ other,
   /** @type {number} */ theirRear,
   /** @type {Float32Array} */ out,
   /** @type {number} */ at,
+  /** @type {Float32Array} */ points,
 ) {
   const { leaps, moves } = (blocks ??= rollsByBlock());
   const { men, own, twos } = side;
   const ahead = (/** @type {number} */ point) => (other.twos >> (26 - point)) & ((1 << AHEAD) - 1);
-  countRolls(side, other.seen, out, at);
+  countRolls(side, other.seen, out, at, points);
   const rear = own ? highestBit(own) : 0;
   const rest = own & ~(1 << rear),
     second = rest ? highestBit(rest) : 0;
@@ -191,6 +202,7 @@ function countSide(
     else if (point < 7 && men[point] > 2) spare += (point - 1) * (men[point] - 2);
     if (point > 6) mobility += men[point] * leaps[ahead(point)];
     if (point > theirRear) contact += men[point];
+    if (men[point] > 0) points[ESCAPES + point - 1] = leaps[ahead(point)] / 36;
   }
   let worst = 36,
     worstAhead = 36,
@@ -231,6 +243,7 @@ function countRolls(
   /** @type {Seen} */ seen,
   /** @type {Float32Array} */ out,
   /** @type {number} */ at,
+  /** @type {Float32Array} */ points,
 ) {
   const { own, twos, singles } = side,
     bar = side.men[BAR];
@@ -240,7 +253,7 @@ function countRolls(
   let hits = 0,
     doubleHits = 0,
     pips = 0,
-    points = 0,
+    homePoints = 0,
     onBlots = 0,
     anchors = 0,
     idle = 0;
@@ -254,17 +267,29 @@ function countRolls(
         pips += weight * highestBit(hit);
         if (bits(hit) > 1) doubleHits += weight;
       }
-      const fresh = (made | (singles & reach)) & ~twos;
+      const fresh = (made | (singles & reach)) & ~twos & BOARD;
+      addAtPoints(hit, weight, points, HITS);
+      addAtPoints(fresh, weight, points, MADE);
       if (fresh & HOME_AND_BAR_POINT) {
-        points += weight;
+        homePoints += weight;
         if (made & blots & HOME_AND_BAR_POINT) onBlots += weight;
       }
       if (fresh & ANCHORS) anchors += weight;
       if (!hit && !(fresh & (HOME_AND_BAR_POINT | ANCHORS))) idle += weight;
     }
   }
-  out.set([hits / 36, doubleHits / 36, pips / (36 * 24), points / 36, onBlots / 36], at);
+  out.set([hits / 36, doubleHits / 36, pips / (36 * 24), homePoints / 36, onBlots / 36], at);
   out.set([anchors / 36, idle / 36], at + 18);
+}
+
+/** Adds a roll of this weight to the number of each of these points. */
+function addAtPoints(
+  /** @type {number} */ which,
+  /** @type {number} */ weight,
+  /** @type {Float32Array} */ points,
+  /** @type {number} */ at,
+) {
+  for (; which; which &= which - 1) points[at + highestBit(which & -which) - 1] += weight / 36;
 }
 
 /** Points that a man can reach with this roll, and those that two men can make together; die1 >= die2. */

@@ -1,4 +1,6 @@
-"""A trained network made wider, one layer deeper or with more inputs without changing what it says (Chen, Goodfellow, Shlens 2016)."""
+"""A trained network made wider, a layer deeper or with more inputs, and what it says stays (Chen, Goodfellow, Shlens
+2016).
+"""
 
 from __future__ import annotations
 

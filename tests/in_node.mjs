@@ -36,6 +36,10 @@ const TASKS = {
     const reader = await bot();
     return { outcomes: base64(joined(Float64Array, boards().map((board) => reader.evaluate(board)))) };
   },
+  async cube() {
+    const valuer = await bot(), all = boards();
+    return all.map((board, i) => asked.stakes.map((stakes) => valuer.cube(board, stakes)));
+  },
   async choose() {
     const chooser = await bot(), dice = rolls();
     return { chosen: base64(joined(Int8Array, boards().map((board, i) => chooser.choose(board, dice[i]).after))) };

@@ -140,6 +140,49 @@ def test_after_crawford_the_player_behind_doubles_and_the_leader_cannot():
     assert np.isnan(values(outcomes, at_score(1, 4), 0.7)[1:]).all()  # his cube would be dead
 
 
+# The player behind needs so many points, the leader one: equities of no double and of double and take by gnubg
+# 1.07 at two plies, per unit of the cube; the first two are from real matches.
+AFTER_CRAWFORD = {
+    "4HPwAQXgc+RBIA:MAEgAsAAgAAE": (0.338, 0.338),  # 5
+    "XGID=--A--BCbB---bE---bcc-Bba--:0:0:1:00:5:6:0:7:10": (0.633, 0.633),  # 2
+    "XGID=-b--aBE-B---cDa---bbb-b-AA:0:0:1:00:5:6:0:7:10": (0.769, 0.823),  # 2
+    "XGID=-b----E-C-A-dD---c-f--A-A-:0:0:1:00:4:6:0:7:10": (0.491, 0.491),  # 3
+    "XGID=-BDbB-D-----B----a--cbdbaA:0:0:1:00:3:6:0:7:10": (0.641, 0.860),  # 4
+    "XGID=-b--aBE-B---cDa---bbb-b-AA:0:0:1:00:3:6:0:7:10": (0.738, 0.798),  # 4
+    "XGID=-BDbB-D-----B----a--cbdbaA:0:0:1:00:2:6:0:7:10": (0.196, 0.196),  # 5
+    "XGID=-DAB---------------a-a-bc-:0:0:1:00:2:6:0:7:10": (0.651, 0.660),  # 5
+}
+
+
+@pytest.mark.parametrize("text", AFTER_CRAWFORD)
+def test_after_crawford_waiting_a_roll_costs_what_gnubg_says(text):
+    match, wanted = bgai.parse_id(text), AFTER_CRAWFORD[text]
+    decision = bgai.load("strong@2", bearoff=False).cube(match)
+    assert decision.no_double == pytest.approx(wanted[0], abs=0.05)
+    offered = min(decision.double_take, decision.double_pass)
+    assert offered - decision.no_double == pytest.approx(wanted[1] - wanted[0], abs=0.03)
+    for level in ("strong", "strong@2"):  # however little it costs, who always waits never doubles
+        assert bgai.load(level, bearoff=False).cube(match).doubles
+
+
+@pytest.mark.parametrize("x", [0, 0.7, 1])
+def test_after_crawford_the_cube_is_as_good_as_turned(x):
+    """Four points behind and one: he wins 2 with the cube turned, 4 with a gammon, whoever is on roll."""
+    turned = 0.5 * (0.75 * TABLE.post[2] + 0.25)
+    even = chances(0.5, gammons=0.25, lost_gammons=0.25)
+    assert values(even, at_score(4, 1), x)[0] == pytest.approx(turned)
+    assert values(even, at_score(1, 4), x)[0] == pytest.approx(1 - turned)
+    # Where the leader would pass it is worth the point, and not less.
+    ahead = chances(0.7, gammons=0.25)
+    assert values(ahead, at_score(4, 1), x)[0] == pytest.approx(TABLE.post[3])
+    assert values(np.roll(ahead, 3, axis=1), at_score(1, 4), x)[0] == pytest.approx(1 - TABLE.post[3])
+    # A gammon may win more without the cube than a pass.
+    gammonish = chances(0.95, gammons=0.9)
+    undoubled = 0.95 * (0.1 * TABLE.post[3] + 0.9 * TABLE.post[2])
+    assert undoubled > TABLE.post[3]
+    assert values(gammonish, at_score(4, 1), x)[0] == pytest.approx(undoubled)
+
+
 def test_a_dead_cube_is_not_turned():
     assert np.isnan(values(chances(0.6), at_score(2, 7, cube=2, owner=MINE), 0.7)[1:]).all()
     assert not np.isnan(values(chances(0.6), at_score(3, 7, cube=2, owner=MINE), 0.7)[1:]).any()

@@ -16,6 +16,7 @@ import pytest
 import bgai
 from bgai.bots import LEVELS, ValueBot
 from bgai.cli import main
+from bgai.evaluation.cube import Stakes
 from bgai.evaluation.encoding import encoding, encoding_names
 from bgai.evaluation.habits import Habits, habitual_rows
 from bgai.evaluation.js_weights import as_js, js_weights
@@ -285,6 +286,28 @@ def test_useless_doubles_are_answered_and_wrong_boards_refused(program, tmp_path
     )
     done = subprocess.run([program, "takes.mjs"], capture_output=True, text=True, timeout=60)
     assert (done.stdout.split(), done.stderr) == (["true", "true", "false"] + 3 * ["RangeError"], "")
+
+
+def test_values_with_the_cube_are_those_of_the_engine(node, rolled, tmp_path):
+    """Money, and matches before, in and after the Crawford game, from both sides."""
+    bot = bgai.load("normal", bearoff=False)
+    boards = rolled[0][:6000:60]
+    games = [(0, 0, 1, owner, False, jacoby) for owner in (0, 1, -1) for jacoby in (False, True)]
+    games += [(mine, theirs, 1, 0, False, False) for mine in range(1, 7) for theirs in range(1, 7)]
+    games += [(4, 1, 1, 0, True, False), (1, 4, 1, 0, True, False), (5, 1, 2, -1, False, False)]
+    games += [(5, 1, 2, 1, False, False), (1, 5, 2, -1, False, False), (7, 9, 2, 1, False, False)]
+    names = ("mine", "theirs", "cube", "owner", "crawford", "jacoby")
+    told = node(
+        "cube",
+        file=str(written(bot, tmp_path)),
+        boards=boards,
+        stakes=[dict(zip(names, game, strict=True)) for game in games],
+    )
+    for k, game in enumerate(games):
+        stakes = Stakes(*(np.full(len(boards), value) for value in game))
+        wanted = bot.cube_values(boards, stakes)
+        found = [[np.nan if value is None else value for value in answers[k].values()] for answers in told]
+        np.testing.assert_allclose(found, wanted, atol=1e-5, err_msg=str(game))
 
 
 def test_hashes_without_webcrypto(node):

@@ -6,6 +6,10 @@ points in money games" (1993). At a match score the same is done in match-winnin
 worked out from the highest cube that still matters down to the present one. How live the cube really is, its
 efficiency, was fitted on bgai's own games by tools/fit_cube.py.
 
+After the Crawford game there is nothing to interpolate. The player behind loses the match with this game, so he
+doubles at his next turn if not at this one, and the leader has no use for the cube: it is as good as turned already,
+or cashed where the leader will pass.
+
 Knows outcomes, scores and a match equity table; no networks, no searching. All values are those of the player who is
 on roll. In money play they count points per unit of the present cube; in a match they are chances to win it.
 """
@@ -26,6 +30,7 @@ CENTRE, MINE, THEIRS = 0, 1, -1
 # Classes of positions by how well the cube works in them, and the efficiencies that tools/fit_cube.py found.
 CLASSES = ("contact", "race", "last rolls")
 EFFICIENCY = np.array([0.745, 0.63, 0.42])
+WAITING = 1e-9  # what it costs at least to wait after Crawford: of equals the double comes first, or it never would
 _LAST_ROLLS = 20  # pips of the player on roll in a race, or fewer
 
 
@@ -253,11 +258,15 @@ def _values(outcomes, efficiency, my_away, their_away, cubes, owners, crawford, 
         mine = owners[i] != THEIRS and not off and i_double[0]
         theirs = owners[i] != MINE and not off and they_double[0]
         dead = p * win + lost * loss
+        doubled = p * wins[1] + lost * losses[1]
         live = _live(p, loss, takes[0], drops[0], theirs, cash_points[0], cashes[0], mine, win)
         values[i, 0] = x * live + (1 - x) * dead
-        dead = p * wins[1] + lost * losses[1]
+        if match and mine and their_away[i] == 1:
+            values[i, 0] = max(dead, min(doubled, cashes[0]) - WAITING)
+        elif match and theirs and my_away[i] == 1:
+            values[i, 0] = min(dead, max(doubled, drops[0]))
         live = _live(p, losses[1], takes[1], drops[1], they_double[1], 1.0, 0.0, False, wins[1])
-        values[i, 1] = x * live + (1 - x) * dead if mine else np.nan
+        values[i, 1] = x * live + (1 - x) * doubled if mine else np.nan
         values[i, 2] = cashes[0] if mine else np.nan
         spread = wins[1] - losses[1]
         dead_take = (drops[0] - losses[1]) / spread if spread > 0 else 0.0

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from bgai.evaluation.cube import (
+    WAITING,
     Stakes,
     after_pass,
     best_values,
@@ -89,6 +90,8 @@ def looked_ahead(evaluate: Evaluator, boards: np.ndarray, stakes: Stakes) -> np.
         mean = best @ ROLL_CHANCES
         values[:, column] = np.where(stakes.my_away > 0, mean, factor * mean)
     values[~may, 1] = np.nan
+    after_crawford = may & (stakes.their_away == 1)
+    values[after_crawford, 0] = np.maximum(values[after_crawford, 0] - WAITING, 0)
     return values
 
 

@@ -5,6 +5,7 @@ import { BAR } from "./board.js";
 
 /** Points that a match equity table goes up to; of more, no more are counted. */
 export const MOST_AWAY = 25;
+const WAITING = 1e-9; // what it costs at least to wait after Crawford
 const LEVELS = 7; // cube turns that can matter to 25 points
 const LAST_ROLLS = 20; // pips of the player on roll in a race, or fewer
 export const CENTRE = 0,
@@ -217,9 +218,14 @@ export function cubeValues(board, outcomes, stakes, model) {
   const level = single ? { ...now, win: 1, loss: -1 } : now;
   const mine = stakes.owner !== THEIRS && !stakes.crawford && now.iDouble;
   const theirs = stakes.owner !== MINE && !stakes.crawford && now.theyDouble;
-  const noDouble = x * live(p, level, theirs, mine) + (1 - x) * (p * level.win + q * level.loss);
+  const dead = p * level.win + q * level.loss,
+    deadDoubled = p * doubled.win + q * doubled.loss;
+  let noDouble = x * live(p, level, theirs, mine) + (1 - x) * dead;
+  // After Crawford the player behind doubles at his next turn if not at this one.
+  if (mine && stakes.theirs === 1) noDouble = Math.max(dead, Math.min(deadDoubled, now.cash) - WAITING);
+  else if (theirs && stakes.mine === 1) noDouble = Math.min(dead, Math.max(deadDoubled, now.drop));
   if (!mine) return { noDouble, doubleTake: null, doublePass: null };
-  const doubleTake = x * live(p, doubled, doubled.theyDouble, false) + (1 - x) * (p * doubled.win + q * doubled.loss);
+  const doubleTake = x * live(p, doubled, doubled.theyDouble, false) + (1 - x) * deadDoubled;
   return { noDouble, doubleTake, doublePass: now.cash };
 }
 

@@ -9,7 +9,7 @@ import os
 import re
 import secrets
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 if sys.platform == "win32":
@@ -33,6 +33,8 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
         raise OSError(errno.EINVAL, "is not a regular file and is not replaced", str(target))
+    if target.exists() and not os.access(target, os.W_OK):  # a new file in its place would not ask
+        raise PermissionError(errno.EACCES, "is write-protected and is not replaced", str(target))
     beside = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}.tmp")
     try:
         with open(beside, "xb") as file:
@@ -67,6 +69,28 @@ def check_can_be_written(path: Path, option: str) -> None:
         raise ValueError(f"{option} {path} is a folder; it must be a file")
     if not os.access(folder, os.W_OK):
         raise ValueError(f"{option} {path}: the folder {folder} cannot be written to")
+    if path.exists() and not os.access(path, os.W_OK):
+        raise ValueError(f"{option} {path} is write-protected and is not replaced")
+
+
+def check_apart(outputs: Mapping[str, Path | None], source: str | os.PathLike[str] | None = None) -> None:
+    """Say before anything is written that an output, by the option it came from, would replace what is read or
+    another output. Raises ValueError."""
+    given = [(option, path) for option, path in outputs.items() if path is not None]
+    for number, (option, path) in enumerate(given):
+        if source is not None and _same_file(path, source):
+            raise ValueError(f"{option} {path} would replace the file that is read; give another name")
+        for other, taken in given[:number]:
+            if _same_file(path, taken):
+                raise ValueError(f"{other} and {option} are the same file, {path}; give two names")
+
+
+def _same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
+    """Whether both names mean one file, there or not yet, also by links."""
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return os.path.realpath(one) == os.path.realpath(other)
 
 
 def remove_leftovers(paths: Iterable[Path]) -> None:

@@ -368,6 +368,36 @@ def test_files_may_be_latin_1_and_have_a_byte_order_mark(tmp_path):
     assert read_file(marked) == read_mat(MONEY)
 
 
+CHINESE = MONEY.replace("Ann", "张伟").replace("Bob", "李娜（北京）")
+
+
+@pytest.mark.parametrize(
+    ("text", "written", "read_as"),
+    [
+        (CHINESE, "utf-8", None),
+        (CHINESE, "gb18030", "GB18030"),
+        (CHINESE, "gbk", "GB18030"),
+        *((MONEY.replace("Bob", name), "latin-1", "Latin-1") for name in ("Müller", "Päävo", "Jørgen Ærø", "François")),
+    ],
+)
+def test_encodings_are_found_out_and_told(tmp_path, text, written, read_as):
+    file, said = tmp_path / "m.mat", []
+    file.write_bytes(text.encode(written))
+    assert read_file(file, said.append) == read_mat(text)
+    assert said == ([] if read_as is None else [f"{file} is not UTF-8 and is read as {read_as}"])
+
+
+@pytest.mark.parametrize("charset", ["Big5", "windows-1251", "UTF-8", "nonsense", "hex", "utf-16"])
+def test_sgf_may_say_its_encoding(tmp_path, charset):
+    """One that is no encoding, or not the file's, is not believed."""
+    names = {"Big5": "張偉", "windows-1251": "Борис"}
+    text = write_sgf(read_mat(MONEY.replace("Ann", names.get(charset, "Zoë")))).replace("UTF-8", charset)
+    file, said = tmp_path / "m.sgf", []
+    file.write_bytes(text.encode(charset if charset in names else "latin-1"))
+    assert read_file(file, said.append).players == (names.get(charset, "Zoë"), "Bob")
+    assert said[0].endswith(charset if charset in names else "Latin-1")
+
+
 def test_records_are_checked_when_they_are_made():
     record = read_mat(MONEY)
     with pytest.raises(InvalidRecord, match="game 2 begins at 9-0, but after the games before it is 8-0"):

@@ -1,7 +1,10 @@
 """`bgai convert` and `bgai show` as a person meets them."""
 
 import importlib.util
+import os
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -55,6 +58,59 @@ def test_match_files_from_one_format_to_the_other(say, tmp_path):
     assert read_file("b.mat") == read_file("a.sgf") == read_file(source)
     code, out, _ = say("convert", "a.sgf", "--to", "mat")
     assert code == 0 and out == Path("b.mat").read_text()
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "gb18030", "latin-1"])
+def test_the_screen_gets_the_bytes_of_the_file(encoding, tmp_path):
+    """Whatever the terminal speaks: the SGF says CA[UTF-8], and a name is not to become question marks."""
+    source = (MATCHES / "backgammongalaxy-1pt-4.mat").read_text().replace("PlayerA", "张伟é")
+    (tmp_path / "m.mat").write_text(source, encoding="utf-8")
+    words = [sys.executable, "-m", "bgai", "convert", "m.mat", "--to", "sgf"]
+    environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONPATH": str(Path(__file__).parent.parent)}
+    done = subprocess.run(words, env=environment, capture_output=True, check=True)
+    assert "PW[张伟é]" in done.stdout.decode("utf-8")
+
+
+def test_an_output_never_replaces_what_is_read(say, tmp_path):
+    text = (MATCHES / "backgammongalaxy-1pt-4.mat").read_bytes()
+    Path("m.mat").write_bytes(text)
+    Path("link.sgf").symlink_to("m.mat")
+    Path("hard.sgf").hardlink_to("m.mat")
+    for words in (
+        ["convert", "m.mat", "--to", "sgf", "-o", "m.mat"],
+        ["convert", "m.mat", "-o", "link.sgf"],
+        ["convert", "m.mat", "-o", "hard.sgf"],
+        ["convert", "link.sgf", "--to", "sgf", "-o", str(tmp_path / "m.mat")],
+        ["analyze", "m.mat", "--json", "m.mat"],
+        ["analyze", "m.mat", "--html", "./link.sgf"],
+    ):
+        code, out, err = say(*words)
+        assert (code, out) == (2, "") and "would replace the file that is read" in err and err.count("\n") == 1
+        assert Path("m.mat").read_bytes() == text
+    for words in (
+        ["analyze", "m.mat", "--json", "z", "--html", "z"],
+        ["analyze", "m.mat", "--json", "z", "--html", str(tmp_path / "z")],
+        ["show", XGID, "--svg", "z", "--png", "z"],
+    ):
+        code, out, err = say(*words)
+        assert (code, out) == (2, "") and "are the same file" in err and not Path("z").exists()
+
+
+def test_a_write_protected_file_is_not_replaced(say, monkeypatch):
+    Path("m.mat").write_bytes((MATCHES / "backgammongalaxy-1pt-4.mat").read_bytes())
+    for name in ("kept.sgf", "kept.json"):
+        Path(name).write_text("dear to somebody")
+        Path(name).chmod(0o444)
+    # Root may write everywhere; he, too, is asked as anybody else.
+    monkeypatch.setattr("bgai.files.os.access", lambda path, mode: bool(os.stat(path).st_mode & 0o222))
+    for words in (
+        ["convert", "m.mat", "-o", "kept.sgf"],
+        ["analyze", "m.mat", "--json", "kept.json"],
+        ["show", XGID, "--svg", "kept.sgf"],
+    ):
+        code, _, err = say(*words)
+        assert code == 2 and "write-protected" in err
+    assert Path("kept.sgf").read_text() == Path("kept.json").read_text() == "dear to somebody"
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from bgai.arena.analysis import MARKS, Analysis, Choice, RankedPlay, Summary, an
 from bgai.arena.table import aligned
 from bgai.bots import ValueBot
 from bgai.evaluation.cube_decision import CubeDecision
-from bgai.files import check_can_be_written, write_atomically
+from bgai.files import check_apart, check_can_be_written, write_atomically
 from bgai.frontends.match_text import cube_text, due_text, kind_text, score_text
 from bgai.frontends.notation_cli import is_file
 from bgai.frontends.svg import draw_svg
@@ -57,6 +57,7 @@ def run(args: argparse.Namespace) -> int:
     for option in ("json", "html"):
         if (path := getattr(args, option)) is not None:
             check_can_be_written(path, f"--{option}")
+    check_apart({"--json": args.json, "--html": args.html}, args.text if is_file(args.text) else None)
     if is_file(args.text):
         return _analyze_file(args)
     if args.html:
@@ -84,7 +85,7 @@ def _open(args: argparse.Namespace) -> ValueBot:
 
 
 def _analyze_file(args: argparse.Namespace) -> int:
-    record = read_file(args.text)
+    record = read_file(args.text, say=lambda sentence: print(sentence, file=sys.stderr))
     bot = _open(args)
     with tqdm(total=sum(len(game.actions) for game in record.games), unit=" actions", leave=False) as bar:
         analysis = analyze_record(bot, record, progress=bar.update)

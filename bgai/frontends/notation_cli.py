@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from bgai.files import write_atomically
+from bgai.files import check_apart, write_atomically
 from bgai.frontends.drawing import draw, style_for
 from bgai.frontends.match_text import cube_text, due_text, kind_text, name, score_text
 from bgai.frontends.svg import draw_svg
@@ -83,9 +83,12 @@ def _convert_file(path: Path, form: str | None, out: Path | None) -> int:
         form = out.suffix.lower().lstrip(".")
     if form not in WRITERS:
         raise InvalidId(f"{path} is a match file; give --to {' or --to '.join(WRITERS)}")
-    record = read_file(path)
+    check_apart({"-o": out}, path)
+    record = read_file(path, say=lambda sentence: print(sentence, file=sys.stderr))
     if out is None:
-        sys.stdout.write(WRITERS[form](record))
+        # The bytes of the file, whatever the terminal's encoding: names must not become question marks.
+        sys.stdout.flush()
+        sys.stdout.buffer.write(WRITERS[form](record).encode())
         return 0
     write_file(record, out, form)
     games = len(record.games)
@@ -95,6 +98,7 @@ def _convert_file(path: Path, form: str | None, out: Path | None) -> int:
 
 
 def _show(args: argparse.Namespace) -> int:
+    check_apart({"--svg": args.svg, "--png": args.png})
     match = parse_id(args.text)
     style = style_for(sys.stdout, os.environ, plain=args.ascii)
     svg = draw_svg(match)

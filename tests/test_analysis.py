@@ -118,6 +118,19 @@ def test_text_and_html(analysis):
     assert len(re.findall(r"<figure>", page)) == len(re.findall(r"</figure>", page))
 
 
+def test_a_game_may_begin_with_two_equal_dice(bot):
+    """Some servers let the player who begins throw both dice; what is read is analyzed."""
+    text = BLUNDERS.partition("  1)")[0] + "  1) 33: 8/5(2) 6/3(2)               31: 8/5 6/5\n"
+    found = analyze_record(bot, read_mat(text))
+    assert [(c.player, c.before.dice) for c in found.choices if c.kind == "play"] == [(0, (3, 3)), (1, (3, 1))]
+
+
+def test_a_double_that_waits_is_answered_first(capsys):
+    assert main(["analyze", "XGID=-b----E-C---eE---c-e----B-:0:0:1:D:0:0:0:5:10", "--depth", "1"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2].startswith("take: a drop would cost 1.") and "the double itself: no double: " in "\n".join(lines)
+
+
 def test_command_on_files_and_ids(tmp_path, capsys):
     file, page, data = tmp_path / "m.mat", tmp_path / "r.html", tmp_path / "r.json"
     file.write_text(BLUNDERS)

@@ -13,9 +13,9 @@ from bgai.evaluation.cube import (
     Stakes,
     after_pass,
     best_values,
+    cash_point,
     classes,
     cube_values,
-    live_points,
 )
 from bgai.evaluation.cube_decision import stakes_of
 from bgai.evaluation.cubeful import looked_ahead, play_values, static_values
@@ -49,24 +49,28 @@ def values(outcomes, stakes, x):
     return cube_values(outcomes, np.array([float(x)]), stakes, TABLE.pre, TABLE.post)[0]
 
 
-def points(outcomes, stakes, x):
-    return live_points(outcomes, np.array([float(x)]), stakes, TABLE.pre, TABLE.post)[0]
+def take_point(outcomes, stakes, x):
+    """Chance that the doubled player needs; `outcomes` are the doubler's."""
+    found = values(outcomes, stakes, x)
+    return 1 - cash_point(outcomes, float(x), stakes, found, TABLE.pre, TABLE.post)
 
 
 # --- money
 
 
 def test_textbook_take_points():
-    """25 % with a dead cube, 20 % with a live one; the doubler cashes from 75 % and 80 %."""
-    for x, take in ((0, 0.25), (1, 0.2), (0.5, 0.225)):
-        np.testing.assert_allclose(points(chances(0.5), money(), x), [take, 1 - take], atol=1e-9)
+    """25 % with a dead cube, 20 % with a live one; 1/2 of 2 + x/2 between them (Janowski). The chances that he has
+    now do not matter."""
+    for x, take in ((0, 0.25), (1, 0.2), (0.5, 0.5 / 2.25)):
+        for now in (0.5, 0.74, 0.78, 0.9):
+            assert take_point(chances(now), money(), x) == pytest.approx(take, abs=1e-6)
 
 
 def test_gammons_move_the_take_point():
     """Janowski: with W points a win and L a loss, dead (L - 1/2) / (W + L), live (L - 1/2) / (W + L + 1/2)."""
-    outcomes = chances(0.5, gammons=0.2, lost_gammons=0.4)  # W = 1.2, L = 1.4
-    assert points(outcomes, money(), 0)[0] == pytest.approx(0.9 / 2.6)
-    assert points(outcomes, money(), 1)[0] == pytest.approx(0.9 / 3.1)
+    outcomes = chances(0.5, gammons=0.4, lost_gammons=0.2)  # for him who is doubled W = 1.2, L = 1.4
+    assert take_point(outcomes, money(), 0) == pytest.approx(0.9 / 2.6)
+    assert take_point(outcomes, money(), 1) == pytest.approx(0.9 / 3.1, abs=1e-6)
 
 
 def test_a_dead_cube_is_worth_the_outcomes():
@@ -121,7 +125,7 @@ def test_two_away_each_is_decided_by_the_first_cube():
     assert take == pytest.approx(0.6)
     assert passed == pytest.approx(TABLE.pre[1, 2])
     assert no_double <= take + 1e-9
-    assert points(chances(0.5), at_score(2, 2), 1)[0] == pytest.approx(1 - TABLE.pre[1, 2])
+    assert take_point(chances(0.5), at_score(2, 2), 1) == pytest.approx(1 - TABLE.pre[1, 2])
 
 
 def test_crawford_game_has_no_cube():
@@ -398,6 +402,66 @@ def test_exact_tables_decide_the_last_rolls(bot):
     assert exact.cube(match).no_double == pytest.approx(q + (1 - q) * failing, abs=1e-4)
     untouched = exact.cube(Match(length=5, turn=0, decision="roll", position=match.position))
     assert untouched.match_chances is not None
+
+
+@pytest.mark.parametrize("mine", [(2, 5), (1, 6), (3, 4), (6, 6)])
+def test_the_take_point_of_a_last_roll_is_a_quarter(mine, bot):
+    exact = ValueBot(bot.network, name="exact", bearoff=build_tables(men=2))
+    decision = exact.cube(Match(turn=0, decision="roll", position=last_roll(mine)))
+    assert decision.take_point == pytest.approx(0.25, abs=1e-4)
+
+
+def test_the_take_point_never_contradicts_the_decision(bot):
+    """Exact values of all positions of two men against two, money and owned cube."""
+    exact = ValueBot(bot.network, name="exact", bearoff=build_tables(men=2))
+    sides = [side for one in range(1, 7) for side in ([one], *([one, two] for two in range(one, 7)))]
+    near = 0
+    for mine in sides:
+        for theirs in sides:
+            men = [0] * 26
+            for point in mine:
+                men[point] += 1
+            for point in theirs:
+                men[25 - point] -= 1
+            decision = exact.cube(Match(turn=0, decision="roll", position=Position(men)))
+            if decision.double_take != pytest.approx(1, abs=1e-5):
+                assert decision.takes == (1 - decision.outcomes.win_chance > decision.take_point), men
+                near += abs(decision.double_take - 1) < 0.1
+    assert near >= 10
+
+
+@pytest.mark.parametrize("level", ["strong", "strong@2"])
+def test_the_take_point_fits_the_decision_at_every_score(level):
+    near_the_edge = "-B-BBCB-------A----bbccbb-"
+    for score in ("0:0:0:0", "0:0:1:0", "3:2:0:7", "6:4:0:7", "4:6:0:7", "2:2:0:5"):
+        bottom, top, rules, length = score.split(":")
+        match = bgai.parse_id(f"XGID={near_the_edge}:0:0:1:00:{bottom}:{top}:{rules}:{length}:10")
+        decision = bgai.load(level, bearoff=False).cube(match)
+        if decision.take_point is not None:
+            assert decision.takes == (1 - decision.outcomes.win_chance >= decision.take_point - 1e-9), score
+
+
+def test_who_is_doubled_is_answered():
+    """A huge take, a drop, and a beaver where they are played; while nobody has doubled there is no answer."""
+    bot = bgai.load("strong", bearoff=False)
+    opening = "XGID=-b----E-C---eE---c-e----B-"
+    ahead = Position([0, 2, 3, 3, 3, 2, 2] + [0] * 12 + [-3, -3, -3, -3, -3, 0, 0])
+    take = bot.cube(bgai.parse_id(f"{opening}:0:0:1:D:0:0:0:5:10"))
+    assert take.answer == f"take: a drop would cost {take.double_pass - take.double_take:.3f}"
+    drop = bot.cube(Match(turn=0, decision="take", position=ahead))
+    assert drop.answer == f"drop: a take would cost {drop.double_take - drop.double_pass:.3f}"
+    behind = Match(turn=0, decision="take", position=ahead.turned(), beavers=True)
+    assert bot.cube(behind).answer.startswith("beaver: a drop would cost ")
+    assert bot.cube(Match(turn=0, decision="take", position=ahead.turned())).answer.startswith("take: ")
+    assert bot.cube(Match(turn=0, decision="roll", position=ahead)).answer is None
+
+
+def test_in_a_match_there_are_no_beavers(bot):
+    behind = Position([0, 2, 3, 3, 3, 2, 2] + [0] * 12 + [-3, -3, -3, -3, -3, 0, 0]).turned()
+    money_game = bot.cube(Match(turn=0, decision="roll", position=behind))
+    assert money_game.beavers and "beaver" in money_game.why
+    match = bot.cube(Match(length=9, turn=0, decision="roll", position=behind))
+    assert match.double_take < 0 and not match.beavers and "beaver" not in match.why
 
 
 def test_deeper_plays_count_the_score_too():

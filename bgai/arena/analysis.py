@@ -17,7 +17,7 @@ from bgai.evaluation.cube_decision import CubeDecision, per_cube, stakes_of
 from bgai.evaluation.cubeful import play_values
 from bgai.evaluation.lookahead import look_ahead
 from bgai.evaluation.search import value_afterstates
-from bgai.notation.record import Record
+from bgai.notation.record import Action, Record, follow
 from bgai.rules.dice import ROLL_CHANCES, ROLLS
 from bgai.rules.match import Match
 from bgai.rules.outcome import Outcomes, turn_outcomes
@@ -169,10 +169,8 @@ def analyze_record(bot: ValueBot, record: Record, progress: Callable[[], object]
 
 
 def _rolled(state: Match, player: int, dice: tuple[int, int]) -> Match:
-    """The table with the roll to be played; the opening throw is taken from the first roll."""
-    if state.decision == "opening":
-        return state.begin(*(dice if player == 0 else dice[::-1]))
-    return state.roll(dice) if state.decision == "roll" else state
+    """The table with the roll to be played; the opening throw is taken from the first roll, as records take it."""
+    return follow(state, Action(player, "roll", dice)) if state.decision in ("opening", "roll") else state
 
 
 def _play_choice(bot: ValueBot, match: Match, where: tuple[int, int, int], made: Play) -> Choice:

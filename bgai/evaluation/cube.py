@@ -86,20 +86,31 @@ def cube_values(
     double, the last two are NaN. pre [26, 26] and post [26] are the match equity table (see match_equity).
     """
     values = np.empty((len(outcomes), 3))
-    points = np.empty((len(outcomes), 2))
-    _values(outcomes, efficiency, *stakes, pre, post, values, points)
+    _values(outcomes, efficiency, *stakes, pre, post, values)
     return values
 
 
-def live_points(
-    outcomes: np.ndarray, efficiency: np.ndarray, stakes: Stakes, pre: np.ndarray, post: np.ndarray
-) -> np.ndarray:
-    """The win chance the player on roll needs to take, and the one from which on the other should pass a double by
-    him -> [N, 2], both between those of a dead and a live cube by the efficiency. 0 and 1 where nobody can double."""
-    values = np.empty((len(outcomes), 3))
-    points = np.empty((len(outcomes), 2))
-    _values(outcomes, efficiency, *stakes, pre, post, values, points)
-    return points
+def cash_point(
+    outcomes: np.ndarray, efficiency: float, stakes: Stakes, values: np.ndarray, pre: np.ndarray, post: np.ndarray
+) -> float:
+    """The win chance of the player on roll from which on the other should pass his double, for one game.
+
+    outcomes [1, 6] are his chances now; the shares of gammons stay what they are. values [3] are what the double is
+    worth now, by whatever way they were found: the model's cube is made as live as they say, and `efficiency` only
+    counts where they say nothing. So the point never contradicts them: he is beyond it where a pass is worth less.
+    """
+    now = float(outcomes[0, :3].sum() / outcomes[0].sum())
+    grid = np.unique(np.append(np.linspace(0, 1, 1001), now))
+    at = int(np.searchsorted(grid, now))
+    won, lost = (part / part.sum() if part.sum() > 0 else np.eye(3)[0] for part in np.split(outcomes[0], 2))
+    rows = np.hstack([grid[:, None] * won, (1 - grid[:, None]) * lost])
+    held = stakes.take(np.zeros(len(grid), dtype=np.int64)).doubled()
+    unit = 1.0 if stakes.my_away[0] > 0 else 2.0
+    dead, live = (unit * cube_values(rows, np.full(len(grid), x), held, pre, post)[:, 0] for x in (0.0, 1.0))
+    if abs(live[at] - dead[at]) > 1e-6:
+        efficiency = min(max((values[1] - dead[at]) / (live[at] - dead[at]), 0.0), 1.0)
+    taken = efficiency * live + (1 - efficiency) * dead
+    return float(np.interp(values[2], taken + (values[1] - taken[at]), grid))
 
 
 def best_values(values: np.ndarray) -> np.ndarray:
@@ -181,7 +192,7 @@ def _where(value, x0, y0, x1, y1, x2, y2):
 
 
 @njit(cache=True, nogil=True)
-def _values(outcomes, efficiency, my_away, their_away, cubes, owners, crawford, jacoby, pre, post, values, points):
+def _values(outcomes, efficiency, my_away, their_away, cubes, owners, crawford, jacoby, pre, post, values):
     wins = np.empty(_LEVELS + 1)
     losses = np.empty(_LEVELS + 1)
     cashes = np.empty(_LEVELS + 1)
@@ -268,11 +279,6 @@ def _values(outcomes, efficiency, my_away, their_away, cubes, owners, crawford, 
         live = _live(p, losses[1], takes[1], drops[1], they_double[1], 1.0, 0.0, False, wins[1])
         values[i, 1] = x * live + (1 - x) * doubled if mine else np.nan
         values[i, 2] = cashes[0] if mine else np.nan
-        spread = wins[1] - losses[1]
-        dead_take = (drops[0] - losses[1]) / spread if spread > 0 else 0.0
-        dead_cash = (cashes[0] - losses[1]) / spread if spread > 0 else 1.0
-        points[i, 0] = x * takes[0] + (1 - x) * min(max(dead_take, 0.0), 1.0) if theirs else 0.0
-        points[i, 1] = x * cash_points[0] + (1 - x) * min(max(dead_cash, 0.0), 1.0) if mine else 1.0
 
 
 def position_efficiency(boards: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from bgai.evaluation.cube import CENTRE, MINE, MOST_AWAY, THEIRS, Stakes, live_points, position_efficiency
+from bgai.evaluation.cube import CENTRE, MINE, MOST_AWAY, THEIRS, Stakes, cash_point, position_efficiency
 from bgai.evaluation.cubeful import answer_useless_doubles, chance_after, roll_outcomes, static_values
 from bgai.evaluation.lookahead import best_replies
 from bgai.evaluation.match_equity import match_equity
@@ -20,6 +20,7 @@ from bgai.rules.outcome import Outcomes, points_lost_many
 
 CubeValues = Callable[[np.ndarray, Stakes, np.ndarray], np.ndarray]
 """(boards [B, 26], stakes of B games, chances there [B, 6]) -> no double, double and take, double and pass [B, 3]."""
+CUBE_PLIES = 2  # a bot that looks deeper for plays looks one roll ahead for the cube
 Action = Literal["no double", "double, take", "double, pass", "double, beaver", "too good", "no cube"]
 
 
@@ -44,8 +45,12 @@ class CubeDecision:
     outcomes: Outcomes
     """His chances in this game, without the cube."""
     take_point: float | None
-    """Chance to win the game that the doubled player needs to take here, his gammons and the doubler's counted."""
+    """Chance to win the game that the doubled player needs to take here, his gammons and the doubler's counted. It
+    follows from the values, so it never contradicts them; exact where they are and the cube is dead after a take."""
     plies: int
+    """How deep the cube was looked at, CUBE_PLIES at most."""
+    answer: str | None = field(default=None, compare=False)
+    """What the doubled player should do, in a sentence; None while nobody has doubled."""
     _market_losers: Callable[[], float] | None = field(default=None, repr=False, compare=False)
 
     @cached_property
@@ -66,8 +71,9 @@ class CubeDecision:
 
     @property
     def beavers(self) -> bool:
-        """Whether the other player should beaver, where that is played: the doubler is the underdog after it."""
-        return self.double_take is not None and self.double_take < 0
+        """Whether the other player should beaver, where that is played: the doubler is the underdog after it. Never
+        in a match."""
+        return self.match_chances is None and self.double_take is not None and self.double_take < 0
 
 
 def stakes_of(match: Match) -> Stakes:
@@ -101,6 +107,11 @@ def decide(evaluate: Evaluator, value: CubeValues, match: Match, plies: int = 1)
     may = not np.isnan(values[2])
     equities = per_cube(values, stakes)
     action = _action(values, equities, match.beavers)
+    take_point = None
+    if may:
+        table = match_equity()
+        efficiency = float(position_efficiency(boards)[0])
+        take_point = 1 - cash_point(outcomes, efficiency, stakes, values, table.pre, table.post)
     return CubeDecision(
         action=action,
         why=_why(action, equities, match),
@@ -109,8 +120,9 @@ def decide(evaluate: Evaluator, value: CubeValues, match: Match, plies: int = 1)
         double_pass=float(equities[2]) if may else None,
         match_chances=(float(values[0]), float(values[1]), float(values[2])) if match.length and may else None,
         outcomes=Outcomes(*outcomes[0].tolist()),
-        take_point=_take_point(outcomes, boards, stakes) if may else None,
-        plies=2 if plies > 1 else 1,
+        take_point=take_point,
+        plies=min(plies, CUBE_PLIES),
+        answer=_answer(equities, match) if may and match.decision == "take" else None,
         _market_losers=partial(market_losers, evaluate, boards, stakes) if may else None,
     )
 
@@ -141,11 +153,6 @@ def per_cube(values: np.ndarray, stakes: Stakes) -> np.ndarray:
     return (values - (won + lost) / 2) / ((won - lost) / 2)
 
 
-def _take_point(outcomes: np.ndarray, boards: np.ndarray, stakes: Stakes) -> float:
-    table = match_equity()
-    return 1 - float(live_points(outcomes, position_efficiency(boards), stakes, table.pre, table.post)[0, 1])
-
-
 def _action(values: np.ndarray, equities: np.ndarray, beavers: bool) -> Action:
     if np.isnan(values[2]):
         return "no cube"
@@ -174,6 +181,15 @@ def _why(action: Action, equities: np.ndarray, match: Match) -> str:
         return f"doubling gains {take - no_double:.3f}; a pass would give {passed - take:.3f} away"
     if action == "double, beaver":
         return f"doubling loses less than rolling on, but the other is the favourite: {take:+.3f}"
-    if take < 0:
+    if take < 0 and not match.length:
         return f"doubling would cost {no_double - take:.3f}, and where beavers are played it is a beaver"
     return f"doubling would cost {no_double - min(take, passed):.3f}"
+
+
+def _answer(equities: np.ndarray, match: Match) -> str:
+    take, passed = float(equities[1]), float(equities[2])
+    if take > passed:
+        return f"drop: a take would cost {take - passed:.3f}"
+    if match.beavers and take < 0 and "beaver" in match.actions:
+        return f"beaver: a drop would cost {passed - take:.3f}, and the doubler is the underdog"
+    return f"take: a drop would cost {passed - take:.3f}"

@@ -131,11 +131,12 @@ def cube_lines(cube: CubeDecision) -> list[str]:
         if value is not None:
             chance = [f"{100 * cube.match_chances[k]:.2f} %"] if cube.match_chances is not None else []
             rows.append([name, f"{value:+.4f}", *chance])
-    lines = aligned(rows, left=(0,))
+    lines = [cube.answer, ""] if cube.answer is not None else []
+    lines += aligned(rows, left=(0,))
     win, gammon, backgammon, lose_gammon, lose_backgammon = cube.outcomes.cumulative
     lines += [
         "",
-        f"{cube.action}: {cube.why}",
+        f"{'the double itself: ' if cube.answer is not None else ''}{cube.action}: {cube.why}",
         f"wins {100 * win:.1f} % (gammons {100 * gammon:.1f}, backgammons {100 * backgammon:.1f}), loses "
         f"{100 * (1 - win):.1f} % ({100 * lose_gammon:.1f}, {100 * lose_backgammon:.1f})",
     ]
@@ -255,6 +256,7 @@ def _cube_data(cube: CubeDecision) -> dict[str, Any]:
     return {
         "action": cube.action,
         "why": cube.why,
+        "answer": cube.answer,
         "no_double": cube.no_double,
         "double_take": cube.double_take,
         "double_pass": cube.double_pass,

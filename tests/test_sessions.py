@@ -7,7 +7,8 @@ import pytest
 
 import bgai
 from bgai.arena.duplicate import ArenaError
-from bgai.arena.sessions import CAP, Session, play_session
+from bgai.arena.sessions import CAP, Session, SessionResult, play_session
+from bgai.arena.table import session_data, session_lines, share_text
 from bgai.bots import Bot
 from bgai.cli import main
 from bgai.evaluation.cube import Stakes
@@ -132,6 +133,16 @@ def test_longer_matches_favour_the_better_bot():
     strong, beginner = (bgai.load(name, bearoff=False) for name in ("strong", "beginner"))
     short, long = (play_session(strong, beginner, 400, 3, Session(length=n)).score.mean for n in (1, 7))
     assert 0.6 < short < long
+
+
+def test_pairs_that_all_went_alike_give_no_interval():
+    for points, text in (([1, 1, 1, 1], "100.0 ± ? %"), ([1, -1, 1, -1], "50.0 ± ? %"), ([1, 1], "100.0 ± ? %")):
+        result = SessionResult("A", "B", Session(length=7), np.array(points), np.ones(len(points)), 1.0)
+        assert text in "\n".join(session_lines(["A", "B"], {(0, 1): result}))
+        assert session_data(["A", "B"], (0, 1), result)["score"]["interval"] is None
+    result = SessionResult("A", "B", Session(length=7), np.array([1, 1, -1, 1]), np.ones(4), 1.0)
+    # Pair means 1 and 1/2: standard error 1/4, Student's quantile with one degree of freedom 12.706.
+    assert share_text(result.score) == "75.0 ± 317.7 %"
 
 
 def test_wrong_sessions_are_told():

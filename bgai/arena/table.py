@@ -95,8 +95,13 @@ def session_lines(labels: Sequence[str], results: dict[Pairing, SessionResult]) 
 
 def share_text(score: Score) -> str:
     """A share of matches in per cent."""
-    width = "?" if math.isinf(score.half_width) else f"{100 * score.half_width:.1f}"
+    width = "?" if (half := _share_width(score)) is None else f"{100 * half:.1f}"
     return f"{100 * score.mean:.1f} ± {width} %"
+
+
+def _share_width(score: Score) -> float | None:
+    """Half the width of a share's interval. Pairs that all went alike do not say how sure it is: None."""
+    return score.half_width if 0 < score.half_width < math.inf else None
 
 
 def session_data(labels: Sequence[str], pairing: Pairing, result: SessionResult) -> dict[str, Any]:
@@ -109,13 +114,17 @@ def session_data(labels: Sequence[str], pairing: Pairing, result: SessionResult)
         "games": result.games,
         "seconds": round(result.seconds, 3),
         **{
-            name: {"mean": score.mean, "interval": None if math.isinf(score.half_width) else score.half_width}
+            name: {"mean": score.mean, "interval": _share_width(score) if result.session.length else _width(score)}
             for name, score in scores.items()
         },
         "forfeits": _forfeit_data(labels, pairing, result.forfeits),
         "points": result.points.tolist(),
         "cubes": result.cubes.tolist(),
     }
+
+
+def _width(score: Score) -> float | None:
+    return None if math.isinf(score.half_width) else score.half_width
 
 
 def cross_table(labels: Sequence[str], results: dict[Pairing, MatchResult]) -> list[str]:
@@ -147,7 +156,7 @@ def match_data(labels: Sequence[str], pairing: Pairing, result: MatchResult) -> 
         "b": labels[pairing[1]],
         "games": result.games,
         "points_per_game": points.mean,
-        "interval": None if math.isinf(points.half_width) else points.half_width,
+        "interval": _width(points),
         "confidence": CONFIDENCE,
         "won": _wins_data(result.wins),
         "lost": _wins_data(result.losses),

@@ -16,7 +16,7 @@ import numpy as np
 from bgai.evaluation.bearoff_tables import BearoffTables, cached_tables, exact_outcomes, set_exact_money
 from bgai.evaluation.checkpoint import load_checkpoint
 from bgai.evaluation.cube import CLASSES, Stakes, classes
-from bgai.evaluation.cube_decision import CubeDecision, decide, stakes_of
+from bgai.evaluation.cube_decision import CubeDecision, check_match, decide, stakes_of
 from bgai.evaluation.cubeful import (
     answer_useless_doubles,
     choose_with_cube,
@@ -190,13 +190,15 @@ class ValueBot(Bot):
         return decide(self.outcomes, self.cube_values, match, self.plies)
 
     def take(self, match: Match) -> bool:
-        """Whether the player who was doubled should take."""
+        """Whether the player who was doubled should take. Raises ValueError when nobody was."""
+        check_match(match)
         if match.decision != "take":
             raise ValueError(f"nobody has doubled: decision is {match.decision!r}")
         return self.cube(match).takes
 
     def choose_in(self, match: Match) -> Play:
         """The play for the roll of this match, with score and cube counted. Raises ValueError when there is none."""
+        check_match(match)
         if match.decision != "play" or match.dice is None:
             raise ValueError(f"there is no roll to play: decision is {match.decision!r}")
         boards, dice = _batch_of_one(match.position, match.dice)
@@ -222,7 +224,9 @@ class ValueBot(Bot):
         ]
 
     def evaluate(self, pos: Position) -> Outcomes:
-        """Chances of the player who is about to roll; exact when the game is over."""
+        """Chances of the player who is about to roll; exact when the game is over. Raises ValueError for what is no
+        position."""
+        _check_position(pos)
         points = result(pos)
         if points:
             exact = [0.0] * OUTCOMES
@@ -243,6 +247,8 @@ def load(name: str | os.PathLike[str], *, bearoff: bool = True) -> ValueBot:
     `bearoff`, or with BGAI_BEAROFF=off, it does not look for them, and plays the same on every machine.
     Raises UnknownBot, FileNotFoundError, InvalidCheckpoint.
     """
+    if not isinstance(name, str | os.PathLike):
+        raise UnknownBot(f"a bot is given by a name or a path, such as 'strong', not by {name!r}")
     text, plies = split_plies(os.fspath(name))
     path = find_bot_file(text)
     network, card = load_checkpoint(path)
@@ -322,7 +328,13 @@ def checkpoint_folders() -> list[Path]:
     return [package / "checkpoints", package.parent / "checkpoints"]
 
 
+def _check_position(pos: Position) -> None:
+    if not isinstance(pos, Position):
+        raise ValueError(f"a position is a bgai.Position, such as Position.start(), not {pos!r}")
+
+
 def _plays_of_a_running_game(pos: Position, dice: tuple[int, int]) -> list[Play]:
+    _check_position(pos)
     plays = legal_plays(pos, dice)
     if result(pos):
         raise ValueError(f"the game is over in {pos.id}: there is nothing to play")

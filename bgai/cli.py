@@ -6,10 +6,13 @@ import argparse
 import difflib
 import importlib
 import os
+import re
 import sys
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
+
+_BARE_XGID = re.compile("-[-A-Oa-o]{25}:")  # with no man on the bar it begins as an option does
 
 # name: (module, function that adds the parser, what stands in `bgai --help`)
 COMMANDS = {
@@ -19,7 +22,7 @@ COMMANDS = {
     "rate": ("bgai.arena.rate_cli", "add_parser", "what bots lose per decision, by a referee"),
     "rollout": ("bgai.arena.rollout_cli", "add_parser", "play a position out many times"),
     "character": ("bgai.arena.character", "add_parser", "what bots play like"),
-    "bearoff": ("bgai.evaluation.bearoff_cli", "add_parser", "exact endgame tables: make them, ask them"),
+    "bearoff": ("bgai.frontends.bearoff_cli", "add_parser", "exact endgame tables: make them, ask them"),
     "analyze": (
         "bgai.frontends.analyze_cli",
         "add_parser",
@@ -59,6 +62,7 @@ def _main(given: list[str]) -> int:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a plain terminal shows ? for ±
+    given = [f"XGID={word}" if _BARE_XGID.match(word) else word for word in given]
     wanted = next((word for word in given if not word.startswith("-")), None)
     if wanted is not None and wanted not in COMMANDS:
         near = difflib.get_close_matches(wanted, COMMANDS, n=1)

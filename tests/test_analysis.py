@@ -110,7 +110,9 @@ def test_deeper_ranks_by_deeper_values(bot):
 
 def test_text_and_html(analysis):
     text = "\n".join(report_lines(analysis))
-    assert "A - B, 3-point match, 1 games, by strong" in text
+    assert text.startswith(
+        "A - B, 3-point match, 1 game, by strong, cube actions without looking ahead, without bearoff tables"
+    )
     assert "better 8/5 6/5" in text and "Game 1 at 0-0: A wins 1" in text
     page = html_report(analysis, "<made up>.mat")
     assert page.count("<svg") == sum(bool(c.mark) for c in analysis.choices)
@@ -129,6 +131,35 @@ def test_a_double_that_waits_is_answered_first(capsys):
     assert main(["analyze", "XGID=-b----E-C---eE---c-e----B-:0:0:1:D:0:0:0:5:10", "--depth", "1"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[2].startswith("take: a drop would cost 1.") and "the double itself: no double: " in "\n".join(lines)
+
+
+def test_what_was_used_is_said(tmp_path, monkeypatch, capsys):
+    """Tables or not, and that the cube is looked at one roll ahead however deep plays are."""
+    monkeypatch.setenv("BGAI_CACHE", str(tmp_path))
+    endgame, data = "XGID=--A--A------------------a-:0:0:1:00:0:0:0:0:10", tmp_path / "a.json"
+    words = ["analyze", endgame, "--bot", "normal", "--depth", "3", "--json", str(data)]
+    keys = ("bot", "plies", "cube_plies", "bearoff")
+    assert main(words) == 0
+    out, err = capsys.readouterr()
+    assert "normal@3, cube actions one roll ahead, without bearoff tables" in out and "bgai bearoff --build" in err
+    assert [json.loads(data.read_text())[key] for key in keys] == ["normal@3", 3, 2, False]
+    assert main(["bearoff", "--build", "--men", "2"]) == 0
+    capsys.readouterr()
+    assert main(words) == 0
+    out, err = capsys.readouterr()
+    assert "with bearoff tables" in out and err == "" and "takes with about 25.0 % or more" in out
+    assert [json.loads(data.read_text())[key] for key in keys] == ["normal@3", 3, 2, True]
+
+
+def test_the_identifier_in_the_data_holds_all_rules(tmp_path, capsys):
+    data = tmp_path / "a.json"
+    for text in (
+        "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:3:0:10",  # Jacoby and beavers
+        "XGID=-b----E-C---eE---c-e----B-:0:0:1:00:0:0:0:0:2",  # a cube that goes to 4
+        "4HPwATDgc/ABMA:cAkAAAAAAAAE",
+    ):
+        assert main(["analyze", text, "--bot", "normal", "--depth", "1", "--json", str(data)]) == 0
+        assert bgai.parse_id(json.loads(data.read_text())["id"]) == bgai.parse_id(text)
 
 
 def test_command_on_files_and_ids(tmp_path, capsys):

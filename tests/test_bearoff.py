@@ -677,6 +677,11 @@ def test_the_command_knows_positions(say):
     say("--build", "--men", "2")
     code, out, err = say(sure_id)
     assert code == 0 and "wins 52.78%" in out and "cube his: +0.1111, double, take" in out
+    xgid, bare = (
+        "XGID=--A--A------------------a-:0:0:1:00:0:0:0:0:10",
+        "--A--A------------------a-:0:0:1:00:0:0:0:0:10",
+    )
+    assert say(xgid) == say(bare) == say(f"{sure_id}:cAkAAAAAAAAE") == (0, out, "")
     [many] = boards_of(on_points(5, 2, 2), on_points(1))
     code, out, err = say(Position(many.tolist()).id)
     assert code == 0 and "for speed alone" in out and "cube" not in out

@@ -144,6 +144,14 @@ def test_version(say):
     assert code == 0 and out.startswith("bgai ") and out.strip()[-1].isdigit()
 
 
+@pytest.mark.parametrize("command", ["show", "convert", "analyze"])
+def test_an_xgid_may_come_without_its_name(say, command):
+    """It begins as an option does when nobody is on the bar."""
+    bare = "-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:5:10"
+    code, out, _ = say(command, bare)
+    assert code == 0 and say(command, f"XGID={bare}")[1] == out
+
+
 # Mistakes
 
 

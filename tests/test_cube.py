@@ -339,6 +339,22 @@ def test_why_there_is_no_cube(bot):
         assert np.isfinite(decision.no_double)
 
 
+@pytest.mark.parametrize("wrong", ["x", None, Position.start()], ids=["text", "nothing", "position"])
+def test_what_is_no_match_is_told(bot, wrong):
+    for ask in (bot.cube, bot.take, bot.choose_in):
+        with pytest.raises(ValueError, match="decisions with the cube need a bgai.Match, such as"):
+            ask(wrong)
+
+
+def test_what_is_no_position_and_no_bot_is_told(bot):
+    for ask in (lambda: bot.choose("x", (3, 1)), lambda: bot.rank(None, (3, 1)), lambda: bot.evaluate("x")):
+        with pytest.raises(ValueError, match="a position is a bgai.Position, such as Position.start"):
+            ask()
+    for wrong in (None, 3, b"strong"):
+        with pytest.raises(bgai.UnknownBot, match="a bot is given by a name or a path, such as 'strong'"):
+            bgai.load(wrong)
+
+
 def test_wrong_moments_are_told(bot):
     with pytest.raises(ValueError, match="no cube decision"):
         bot.cube(Match())

@@ -13,7 +13,7 @@ import numpy as np
 
 from bgai.bots import ValueBot
 from bgai.evaluation.cube import Stakes
-from bgai.evaluation.cube_decision import CubeDecision, per_cube, stakes_of
+from bgai.evaluation.cube_decision import CubeDecision, cube_plies, per_cube, stakes_of
 from bgai.evaluation.cubeful import play_values
 from bgai.evaluation.lookahead import look_ahead
 from bgai.evaluation.search import value_afterstates
@@ -134,6 +134,12 @@ class Analysis:
 
     record: Record
     bot: str
+    plies: int
+    """How deep plays were looked at."""
+    cube_plies: int
+    """How deep cube actions were looked at."""
+    bearoff: bool
+    """Whether exact tables valued pure bearoffs."""
     choices: tuple[Choice, ...]
 
     def summary(self, player: int, game: int | None = None) -> Summary:
@@ -165,7 +171,7 @@ def analyze_record(bot: ValueBot, record: Record, progress: Callable[[], object]
                 choices.append(_play_choice(bot, _rolled(state, action.player, action.dice), where, action.play))
             if progress is not None:
                 progress()
-    return Analysis(record, bot.name, tuple(choices))
+    return Analysis(record, bot.name, bot.plies, cube_plies(bot.plies), bot.bearoff is not None, tuple(choices))
 
 
 def _rolled(state: Match, player: int, dice: tuple[int, int]) -> Match:

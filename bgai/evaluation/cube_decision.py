@@ -20,7 +20,6 @@ from bgai.rules.outcome import Outcomes, points_lost_many
 
 CubeValues = Callable[[np.ndarray, Stakes, np.ndarray], np.ndarray]
 """(boards [B, 26], stakes of B games, chances there [B, 6]) -> no double, double and take, double and pass [B, 3]."""
-CUBE_PLIES = 2  # a bot that looks deeper for plays looks one roll ahead for the cube
 Action = Literal["no double", "double, take", "double, pass", "double, beaver", "too good", "no cube"]
 
 
@@ -48,7 +47,7 @@ class CubeDecision:
     """Chance to win the game that the doubled player needs to take here, his gammons and the doubler's counted. It
     follows from the values, so it never contradicts them; exact where they are and the cube is dead after a take."""
     plies: int
-    """How deep the cube was looked at, CUBE_PLIES at most."""
+    """How deep the cube was looked at; see `cube_plies`."""
     answer: str | None = field(default=None, compare=False)
     """What the doubled player should do, in a sentence; None while nobody has doubled."""
     _market_losers: Callable[[], float] | None = field(default=None, repr=False, compare=False)
@@ -91,9 +90,23 @@ def stakes_of(match: Match) -> Stakes:
     )
 
 
+def check_match(match: Match) -> None:
+    """Raises ValueError for anything else."""
+    if not isinstance(match, Match):
+        raise ValueError(
+            f"decisions with the cube need a bgai.Match, such as Match(position=..., decision='roll'), not {match!r}"
+        )
+
+
+def cube_plies(plies: int) -> int:
+    """How deep a bot that looks `plies` deep for plays looks at cube actions: one roll ahead at most."""
+    return min(plies, 2)
+
+
 def decide(evaluate: Evaluator, value: CubeValues, match: Match, plies: int = 1) -> CubeDecision:
     """The cube decision of the player on roll, before he rolls or after he has doubled; `value` gives the cube values
     of boards, looking `plies` ahead. Raises ValueError when no such decision is due."""
+    check_match(match)
     if match.decision not in ("roll", "take"):
         raise ValueError(f"there is no cube decision to make: decision is {match.decision!r}")
     boards, stakes = match.position.board[None], stakes_of(match)
@@ -121,7 +134,7 @@ def decide(evaluate: Evaluator, value: CubeValues, match: Match, plies: int = 1)
         match_chances=(float(values[0]), float(values[1]), float(values[2])) if match.length and may else None,
         outcomes=Outcomes(*outcomes[0].tolist()),
         take_point=take_point,
-        plies=min(plies, CUBE_PLIES),
+        plies=cube_plies(plies),
         answer=_answer(equities, match) if may and match.decision == "take" else None,
         _market_losers=partial(market_losers, evaluate, boards, stakes) if may else None,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from html import escape
 from pathlib import Path
@@ -15,14 +16,16 @@ import bgai.bots
 from bgai.arena.analysis import MARKS, Analysis, Choice, RankedPlay, Summary, analyze_record, rank_plays
 from bgai.arena.table import aligned
 from bgai.bots import ValueBot
-from bgai.evaluation.cube_decision import CubeDecision
+from bgai.evaluation.bearoff_tables import turned_off
+from bgai.evaluation.cube_decision import CubeDecision, cube_plies
 from bgai.files import check_apart, check_can_be_written, write_atomically
 from bgai.frontends.match_text import cube_text, due_text, kind_text, score_text
 from bgai.frontends.notation_cli import is_file
 from bgai.frontends.svg import draw_svg
-from bgai.notation.ids import format_id, parse_id
+from bgai.notation.ids import parse_id, whole_id
 from bgai.notation.matchfiles import read_file
 from bgai.rules.match import Match
+from bgai.rules.position import BAR, HOME
 
 SHOWN_PLAYS = 10
 MOST_DIAGRAMS = 60  # in one HTML report, the largest errors first
@@ -42,7 +45,13 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     )
     parser.add_argument("text", metavar="ID|FILE", help="XGID, gnubg ID, FIBS board, JSON, or a match file")
     parser.add_argument("--bot", default="strong", help="who analyzes (default %(default)s)")
-    parser.add_argument("--depth", type=int, choices=(1, 2, 3), default=2, help="plies (default %(default)s)")
+    parser.add_argument(
+        "--depth",
+        type=int,
+        choices=(1, 2, 3),
+        default=2,
+        help="plies (default %(default)s); the cube is looked at with 2 at most",
+    )
     parser.add_argument("--all", action="store_true", help="of a match: list every choice, not errors alone")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write everything as JSON")
     parser.add_argument("--html", type=Path, metavar="FILE", help="of a match: a report with diagrams")
@@ -65,7 +74,13 @@ def run(args: argparse.Namespace) -> int:
     match = parse_id(args.text)
     bot = _open(args)
     print(f"{kind_text(match)}; {score_text(match)}; {cube_text(match)}")
-    print(f"{due_text(match)}; {bot.name}")
+    how = {
+        "bot": bot.name,
+        "plies": bot.plies,
+        "cube_plies": cube_plies(bot.plies),
+        "bearoff": bot.bearoff is not None,
+    }
+    print(f"{due_text(match)}; {how_text(bot.name, cube_plies(bot.plies), bot.bearoff is not None)}")
     if match.decision == "play":
         ranked = rank_plays(bot, match)
         lines = play_lines(ranked)
@@ -76,8 +91,21 @@ def run(args: argparse.Namespace) -> int:
     for line in lines:
         print(line)
     if args.json:
-        _write_json(args.json, {"id": format_id(match, "gnubg"), "bot": bot.name, **data})
+        _write_json(args.json, {"id": whole_id(match), **how, **data})
+    if bot.bearoff is None and not turned_off(os.environ) and _all_home(match):
+        print("bgai bearoff --build makes tables that know such endgames exactly", file=sys.stderr)
     return 0
+
+
+def how_text(bot: str, cube_plies: int, bearoff: bool) -> str:
+    """By whom and by what means."""
+    cube = "cube actions one roll ahead" if cube_plies > 1 else "cube actions without looking ahead"
+    return f"{bot}, {cube}, {'with' if bearoff else 'without'} bearoff tables"
+
+
+def _all_home(match: Match) -> bool:
+    board = match.position.board
+    return not (board[HOME + 1 :] > 0).any() and not (board[: BAR - HOME] < 0).any()
 
 
 def _open(args: argparse.Namespace) -> ValueBot:
@@ -141,7 +169,7 @@ def cube_lines(cube: CubeDecision) -> list[str]:
         f"{100 * (1 - win):.1f} % ({100 * lose_gammon:.1f}, {100 * lose_backgammon:.1f})",
     ]
     if cube.take_point is not None:
-        lines.append(f"the other player takes with {100 * cube.take_point:.1f} % or more")
+        lines.append(f"the other player takes with about {100 * cube.take_point:.1f} % or more")
     if cube.market_losers is not None:
         lines.append(f"market losers: {100 * cube.market_losers:.1f} % of the next two rolls")
     return lines
@@ -151,7 +179,8 @@ def report_lines(analysis: Analysis, *, everything: bool = False) -> list[str]:
     """The whole analysis as text: a table of both players, a line a game, and the errors."""
     record = analysis.record
     kind = f"{record.length}-point match" if record.length else "money"
-    lines = [f"{record.players[0]} - {record.players[1]}, {kind}, {len(record.games)} games, by {analysis.bot}", ""]
+    games = f"{len(record.games)} game{'s' if len(record.games) != 1 else ''}"
+    lines = [f"{record.players[0]} - {record.players[1]}, {kind}, {games}, by {_how(analysis)}", ""]
     lines += summary_lines(analysis)
     for number, game in enumerate(record.games, start=1):
         shown = [c for c in analysis.choices if c.game == number and (everything or c.mark)]
@@ -163,6 +192,10 @@ def report_lines(analysis: Analysis, *, everything: bool = False) -> list[str]:
         rows = [_choice_row(choice, record.players) for choice in shown]
         lines += [f"  {line}" for line in aligned(rows, left=(0, 1, 2, 3, 5))] if rows else []
     return lines
+
+
+def _how(analysis: Analysis) -> str:
+    return how_text(analysis.bot, analysis.cube_plies, analysis.bearoff)
 
 
 def summary_lines(analysis: Analysis) -> list[str]:
@@ -196,6 +229,9 @@ def analysis_data(analysis: Analysis) -> dict[str, Any]:
         "players": list(record.players),
         "length": record.length,
         "bot": analysis.bot,
+        "plies": analysis.plies,
+        "cube_plies": analysis.cube_plies,
+        "bearoff": analysis.bearoff,
         "summary": [_summary_data(analysis.summary(player)) for player in (0, 1)],
         "games": [
             {
@@ -227,7 +263,7 @@ def _choice_data(choice: Choice) -> dict[str, Any]:
         "action": choice.number,
         "player": choice.player,
         "kind": choice.kind,
-        "id": format_id(choice.before, "gnubg"),
+        "id": whole_id(choice.before),
         "dice": list(choice.before.dice) if choice.before.dice else None,
         "made": choice.made,
         "best": choice.best,
@@ -306,7 +342,7 @@ def html_report(analysis: Analysis, name: str) -> str:
     kind = f"{record.length}-point match" if record.length else "money"
     return _PAGE.format(
         title=escape(f"{record.players[0]} - {record.players[1]}"),
-        subtitle=escape(f"{kind}, {name}; analyzed by bgai's {analysis.bot}. PR is 500 times the mean error."),
+        subtitle=escape(f"{kind}, {name}; analyzed by bgai's {_how(analysis)}. PR is 500 times the mean error."),
         summary=_html_table(head, rows),
         games=_html_table(["game", "score", "result", *(f"PR {who}" for who in record.players)], games),
         errors="\n".join(_figure(choice, record.players) for choice in shown) or "<p>None worth a word.</p>",
@@ -337,9 +373,5 @@ def _figure(choice: Choice, players: tuple[str, str]) -> str:
         f"<figure><h3>{escape(f'Game {choice.game}, {choice.number})')} {escape(players[choice.player])} "
         f"{choice.mark} {-choice.error:.3f}</h3>{draw_svg(match)}"
         f"<figcaption>{escape(due_text(match))}: <b>{escape(choice.made)}</b>, better {escape(choice.best)}"
-        f"{table}<code>{escape(_id(match))}</code></figcaption></figure>"
+        f"{table}<code>{escape(whole_id(match))}</code></figcaption></figure>"
     )
-
-
-def _id(match: Match) -> str:
-    return format_id(match, "gnubg")

@@ -23,6 +23,7 @@ from bgai.evaluation.bearoff_tables import (
     write_tables,
 )
 from bgai.evaluation.two_sided import DEFAULT_MEN, FEWEST_MEN, MOST_MEN, Cube, positions_of
+from bgai.notation.ids import parse_id
 from bgai.rules.outcome import Outcomes
 from bgai.rules.position import BAR, HOME, Position
 
@@ -43,7 +44,7 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--build", action="store_true", help="make the tables, unless they are there already")
     what.add_argument("--info", action="store_true", help="say where the tables are and what they hold (default)")
-    what.add_argument("position", metavar="ID", nargs="?", help="what the tables know of a gnubg position id")
+    what.add_argument("position", metavar="ID", nargs="?", help="what the tables know of a position")
     parser.add_argument(
         "--men",
         type=int,
@@ -65,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     if args.build:
         return _build(path, args.men)
     if args.position is not None:
-        lines = position_lines(_tables(path), Position.from_id(args.position))
+        lines = position_lines(_tables(path), parse_id(args.position).position)
     elif path.is_file():
         lines = info_lines(path, _tables(path), os.environ)
     else:

@@ -15,7 +15,7 @@ from bgai.notation.plain import from_dict, to_dict
 from bgai.notation.xgid import from_xgid, to_xgid
 from bgai.rules.match import Match
 
-__all__ = ["FORMS", "InvalidId", "format_id", "parse_id"]
+__all__ = ["FORMS", "InvalidId", "format_id", "parse_id", "whole_id"]
 
 MAX_TEXT = 2000
 FORMS: dict[str, Callable[[Match], str]] = {
@@ -52,6 +52,18 @@ def format_id(match: Match, form: str) -> str:
     if form not in FORMS:
         raise InvalidId(f"there is no form {form!r}; there are {', '.join(FORMS)}")
     return FORMS[form](match)
+
+
+def whole_id(match: Match) -> str:
+    """gnubg's identifier where it says everything, else the first form that does: gnubg's has no beavers, an XGID no
+    resignation, and before the opening throw there is JSON alone."""
+    for form in ("gnubg", "xgid"):
+        try:
+            if parse_id(text := format_id(match, form)) == match:
+                return text
+        except InvalidId:
+            continue
+    return format_id(match, "dict")
 
 
 def _from_json(text: str) -> Match:

@@ -1,9 +1,12 @@
 """Score, cube, Crawford, Jacoby, beavers: every rule by a case worked out by hand."""
 
 import itertools
+import json
 
+import numpy as np
 import pytest
 
+from bgai.notation.plain import to_dict
 from bgai.rules.match import IllegalAction, InvalidMatch, Match, game_points
 from bgai.rules.plays import IllegalPlay, legal_plays
 from bgai.rules.position import Position
@@ -90,6 +93,15 @@ def test_a_drop_gives_the_doubler_what_the_cube_was_worth():
     over = Match(position=LAST_MAN, length=7, score=(1, 2), decision="roll", cube=2, cube_owner=0).double().drop()
     assert (over.decision, over.winner, over.points, over.score) == ("over", 0, 2, (3, 2))
     assert over.actions == ("next_game",) and over.decider is None
+
+
+def test_numbers_of_numpy_are_numbers():
+    given = dict(length=7, score=(2, 3), turn=1, cube=2, cube_owner=0, max_cube=64)
+    whole = {name: np.array(value) if name == "score" else np.int64(value) for name, value in given.items()}
+    match = Match(**{**whole, "score": tuple(whole["score"])}, decision="roll")
+    assert match == Match(**given, decision="roll") and json.dumps(to_dict(match))
+    with pytest.raises(InvalidMatch, match="length must be a whole number"):
+        Match(length=np.float64(5))
 
 
 def test_beavers_are_for_money_only():

@@ -377,7 +377,10 @@ CHINESE = MONEY.replace("Ann", "张伟").replace("Bob", "李娜（北京）")
         (CHINESE, "utf-8", None),
         (CHINESE, "gb18030", "GB18030"),
         (CHINESE, "gbk", "GB18030"),
-        *((MONEY.replace("Bob", name), "latin-1", "Latin-1") for name in ("Müller", "Päävo", "Jørgen Ærø", "François")),
+        *(
+            (MONEY.replace("Bob", name), "latin-1", "Latin-1")
+            for name in ("Müller", "Päävo", "Jørgen Ærø", "François")
+        ),
     ],
 )
 def test_encodings_are_found_out_and_told(tmp_path, text, written, read_as):

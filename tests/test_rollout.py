@@ -317,6 +317,7 @@ def test_ctrl_c_prints_what_there_is(bot_file, tmp_path, capsys, monkeypatch):
         ("4HPwATDgc/ABMA:cAkAAAAAAAAE:x", "rollout: "),
         ("4HPwATDgc/ABMA --dice 71", "--dice takes a roll such as 31, not '71'"),
         ("4HPwATDgc/ABMA --games 0", "--games must be at least 1"),
+        ("4HPwATDgc/ABMA --games 100000000000000", "--games must be at most 10,000,000"),
         ("4HPwATDgc/ABMA --truncate 0", "--truncate must be at least 1"),
         ("4HPwATDgc/ABMA --plays 2", "--plays goes with --dice"),
         ("4HPwATDgc/ABMA --seed -1", "the seed must be from 0"),

@@ -24,6 +24,7 @@ from bgai.rules.outcome import Outcomes, result
 from bgai.rules.position import Position
 
 DEFAULT_GAMES = 1_296
+MOST_GAMES = 10_000_000  # months; more is a slip of the finger
 DEFAULT_PLAYS = 5
 INTERRUPTED = 130
 
@@ -186,6 +187,8 @@ def _check(args: argparse.Namespace) -> None:
         number = getattr(args, name)
         if number is not None and number < 1:
             raise ValueError(f"--{name} must be at least 1, not {number}")
+    if args.games > MOST_GAMES:
+        raise ValueError(f"--games must be at most {MOST_GAMES:,}, not {args.games}")
     if not 0 <= args.seed <= MAX_SEED:
         raise ValueError(f"the seed must be from 0 to {MAX_SEED}, not {args.seed}")
     if args.json is not None:

@@ -36,7 +36,10 @@ ROWS_A_PAGE = 15
 
 # The texts. Words in braces are filled in.
 YOU = "you"
-DESCRIPTION = "Play backgammon against a bot in this terminal. Your unfinished game is saved at every turn."
+DESCRIPTION = (
+    "Play backgammon against a bot in this terminal: single games for points, without the cube; `bgai serve` "
+    "has matches and the cube. Your unfinished game is saved at every turn."
+)
 HELP = """\
   8/5 6/5      play, points counted from your side; bar/20, 6/off, 13/7(2) too
   list         all legal plays with their numbers; `list 2` is the second page
@@ -91,7 +94,7 @@ NOT_REMOVED = "The finished game cannot be removed from {path}: {reason}."
 LEFT_SAVED = "Your game is saved; `bgai play` continues it."
 LEFT_UNSAVED = "Your game could not be saved and is lost."
 LEFT = "Goodbye."
-UNFINISHED = "You have an unfinished game against {bot}: {turns} turns played, pips you {mine}, {bot} {theirs}."
+UNFINISHED = "You have an unfinished game against {bot}: {turns} played, pips you {mine}, {bot} {theirs}."
 CONTINUE = "Continue it or begin a new one? [C/n] "
 CONTINUE_AGAIN = "Please type c (continue) or n (new)."
 KEPT_ASIDE = "The old game is kept as {path}."
@@ -453,7 +456,8 @@ def _continued(table: Table, wanted: str | None, seed: int | None) -> Session | 
         return None
     table.kept = True
     mine, theirs = session.game.view.pips
-    turns = len(session.game.turns)
+    count = len(session.game.turns)
+    turns = f"{count} turn{'s' if count != 1 else ''}"
     table.tell(UNFINISHED, bot=session.bot, turns=turns, mine=mine, theirs=theirs)
     while (answer := table.ask(CONTINUE).strip().casefold()) not in ("n", "new"):
         if answer in ("q", "quit"):

@@ -304,13 +304,16 @@ def _check_types(match: Match) -> None:
     """Every field by itself; puts score and dice into their one form."""
     if not isinstance(match.position, Position):
         raise InvalidMatch(f"position must be a Position, not {match.position!r}")
+    for name in ("length", "turn", "cube", "max_cube", "cube_owner", "resigned"):
+        object.__setattr__(match, name, _plain(getattr(match, name)))
     _whole("length", match.length, 0, MOST_LENGTH, "0 is money")
     score = match.score
     if not isinstance(score, tuple | list) or len(score) != 2:
         raise InvalidMatch(f"score must be two numbers, of player 0 and player 1, not {score!r}")
+    score = tuple(map(_plain, score))
     for player, points in enumerate(score):
         _whole(f"the score of player {player}", points, 0, MOST_SCORE)
-    object.__setattr__(match, "score", tuple(score))
+    object.__setattr__(match, "score", score)
     _whole("turn", match.turn, 0, 1, "the player on roll")
     if match.decision not in _DUE:
         raise InvalidMatch(f"decision must be one of {', '.join(_DUE)}, not {match.decision!r}")
@@ -329,6 +332,11 @@ def _check_types(match: Match) -> None:
         if not isinstance(getattr(match, name), bool):
             raise InvalidMatch(f"{name} must be True or False, not {getattr(match, name)!r}")
     _whole("resigned", match.resigned, 0, 3, "0 is no resignation")
+
+
+def _plain(value: Any) -> Any:
+    """numpy's whole numbers as Python's, which JSON can write."""
+    return int(value) if isinstance(value, np.integer) else value
 
 
 def _whole(name: str, value: Any, low: int, high: int, meaning: str = "") -> None:

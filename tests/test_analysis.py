@@ -127,6 +127,34 @@ def test_a_game_may_begin_with_two_equal_dice(bot):
     assert [(c.player, c.before.dice) for c in found.choices if c.kind == "play"] == [(0, (3, 3)), (1, (3, 1))]
 
 
+AFTER_CRAWFORD = """ 3 point match
+
+ Game 1
+ A : 0                            B : 0
+  1) 31: 8/5 6/5                   Doubles => 2
+  2)  Takes                        42: 8/4 6/4
+      Wins 0 points
+ Game 2
+ A : 0                            B : 2
+  1) 31: 8/5 6/5
+      Wins 1 point
+ Game 3
+ A : 1                            B : 2
+  1)                               31: 8/5 6/5
+  2) 42: 8/4 6/4                   65: 24/13
+  3)  Doubles => 2                 Takes
+""".replace("      Wins 0 points", "                                   Wins 2 points")
+
+
+def test_waiting_after_crawford_is_no_error(bot):
+    """A needs two points and B one: the double can wait, for it comes before the market is lost."""
+    found = analyze_record(bgai.load("strong@2", bearoff=False), read_mat(AFTER_CRAWFORD))
+    waited = next(c for c in found.choices if (c.game, c.kind) == (3, "no double"))
+    assert waited.error < 0.02 and not waited.mark and waited.best == "double, take"
+    assert not any(c.mark for c in found.choices if c.game == 3 and c.kind == "double")
+    assert "-0.000" not in "\n".join(report_lines(found, everything=True))
+
+
 def test_a_double_that_waits_is_answered_first(capsys):
     assert main(["analyze", "XGID=-b----E-C---eE---c-e----B-:0:0:1:D:0:0:0:5:10", "--depth", "1"]) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -165,6 +165,7 @@ def test_after_crawford_waiting_a_roll_costs_what_gnubg_says(text):
     assert decision.no_double == pytest.approx(wanted[0], abs=0.05)
     offered = min(decision.double_take, decision.double_pass)
     assert offered - decision.no_double == pytest.approx(wanted[1] - wanted[0], abs=0.03)
+    assert ("the same" in decision.why) == (offered - decision.no_double < 0.0005)
     for level in ("strong", "strong@2"):  # however little it costs, who always waits never doubles
         assert bgai.load(level, bearoff=False).cube(match).doubles
 

@@ -191,7 +191,10 @@ def _why(action: Action, equities: np.ndarray, match: Match) -> str:
     if action == "double, pass":
         return f"a take would cost the other {take - passed:.3f} more than to pass"
     if action == "double, take":
-        return f"doubling gains {take - no_double:.3f}; a pass would give {passed - take:.3f} away"
+        gain = f"gains {take - no_double:.3f}"
+        if round(take - no_double, 3) == 0:  # as after Crawford, often
+            gain = "now or at the next turn is the same"
+        return f"doubling {gain}; a pass would give {passed - take:.3f} away"
     if action == "double, beaver":
         return f"doubling loses less than rolling on, but the other is the favourite: {take:+.3f}"
     if take < 0 and not match.length:

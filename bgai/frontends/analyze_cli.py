@@ -217,8 +217,9 @@ def _pr(summary: Summary) -> str:
 def _choice_row(choice: Choice, players: tuple[str, str]) -> list[str]:
     dice = "{}{}:".format(*choice.before.dice) if choice.before.dice else ""
     made = f"{dice} {choice.made or 'no legal play'}".strip()
-    better = f"better {choice.best}" if choice.error else ""
-    loss = f"{-choice.error:.3f}" if choice.error else ""
+    lost = round(choice.error, 3) > 0
+    better = f"better {choice.best}" if lost else ""
+    loss = f"{-choice.error:.3f}" if lost else ""
     return [f"{choice.number})", players[choice.player], choice.mark, made, loss, better]
 
 

@@ -30,6 +30,7 @@ let cards = null;
 let proofText = () => "";
 let canSave = true;
 let throwing = false; // the opening dice are rolling
+let again = advance; // what "Try again" does
 
 // What is kept in the browser
 
@@ -69,8 +70,20 @@ function body() {
 }
 
 async function act(action) {
-  view = await engine.act(body(), action);
+  const asked = meta;
+  const answer = await engine.act(body(), action);
+  if (meta !== asked) return; // the game was left meanwhile
+  view = answer;
   save();
+}
+
+/** Say what went wrong, and offer to do it again; a turn that is laid stays. */
+function failed(error, repeat) {
+  if (!(error instanceof Offline || error instanceof OtherKey || error instanceof Refused)) console.error(error);
+  say(() => sentenceOf(error));
+  draw();
+  again = repeat;
+  $("retry").hidden = false;
 }
 
 // Lobby
@@ -210,11 +223,7 @@ async function advance() {
       return;
     }
   } catch (error) {
-    if (gone()) return;
-    if (!(error instanceof Offline || error instanceof OtherKey || error instanceof Refused)) console.error(error);
-    say(() => sentenceOf(error));
-    draw();
-    $("retry").hidden = false;
+    if (!gone()) failed(error, advance);
   }
 }
 
@@ -244,9 +253,7 @@ async function throwOpening() {
     if (mine === run) advance();
   } catch (error) {
     throwing = false;
-    if (mine !== run) return;
-    say(() => sentenceOf(error));
-    $("retry").hidden = false;
+    if (mine === run) failed(error, throwOpening);
   }
 }
 
@@ -261,8 +268,9 @@ async function botDoes(gone) {
   }
   if (gone()) return;
   const before = view;
-  view = await engine.botActs(body(), meta.bot);
+  const answer = await engine.botActs(body(), meta.bot);
   if (gone()) return;
+  view = answer;
   save();
   const done = view.actions[view.actions.length - 1];
   const dice = (before.match.dice || []).join("-");
@@ -418,10 +426,7 @@ async function during(call) {
     await call();
     if (mine === run) advance();
   } catch (error) {
-    if (mine !== run) return;
-    say(() => sentenceOf(error));
-    draw();
-    $("retry").hidden = false;
+    if (mine === run) failed(error, () => during(call));
   }
 }
 
@@ -496,19 +501,16 @@ async function finish(gone) {
 
 const nextText = () => t(view.match_winner === null && meta.length ? "nextGame" : "again");
 
-async function nextGame() {
-  try {
-    meta.rolls = countRolls();
-    if (view.match_winner === null && meta.length) {
-      view = await engine.nextGame(body());
-      enterTable();
-    } else {
-      await begin({ bot: meta.bot, length: meta.length, cube: meta.cube });
-    }
-  } catch (error) {
-    say(() => sentenceOf(error));
-  }
-}
+const nextGame = () =>
+  during(async () => {
+    if (view.match_winner !== null || !meta.length) return begin(meta);
+    const asked = meta, rolls = countRolls();
+    const next = await engine.nextGame(body());
+    if (meta !== asked) return;
+    view = next;
+    meta.rolls = rolls;
+    enterTable();
+  });
 
 async function reveal(gone) {
   const throws = view.actions.filter((done) => done.dice).map((done) => done.dice);
@@ -801,16 +803,7 @@ async function leave() {
 
 async function restart() {
   const choice = await dialog(t("askRestart"), [t("askRestartText")], [[t("yesRestart"), "yes"], [t("cancel"), "no", "primary"]]);
-  if (choice !== "yes") return;
-  run += 1;
-  const { bot, length, cube } = meta;
-  write(SAVED, null);
-  try {
-    await begin({ bot, length, cube });
-  } catch (error) {
-    say(() => sentenceOf(error));
-    $("retry").hidden = false;
-  }
+  if (choice === "yes") await during(() => begin(meta));
 }
 
 // Wiring
@@ -822,7 +815,7 @@ $("double").addEventListener("click", doubleNow);
 $("confirm").addEventListener("click", confirmTurn);
 $("undo").addEventListener("click", undo);
 $("hint").addEventListener("click", giveHint);
-$("retry").addEventListener("click", () => advance());
+$("retry").addEventListener("click", () => again());
 $("after").addEventListener("click", nextGame);
 $("resign").addEventListener("click", resign);
 $("restart").addEventListener("click", restart);

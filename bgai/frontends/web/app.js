@@ -208,18 +208,11 @@ async function advance() {
         if (!gone()) await act({ kind: "roll" });
         continue;
       }
-      if (decision === "take") {
-        await answerDouble();
-        continue;
-      }
-      if (decision === "play") {
-        turn = new Turn(view.boards[view.boards.length - 1], view.steps, view.match.dice);
-        say(() => t("yourPlay", { dice: view.match.dice.join("-") }));
-      } else {
-        say(() => t("yourRollOrDouble"));
-      }
+      if (decision === "play") turn = new Turn(view.boards[view.boards.length - 1], view.steps, view.match.dice);
+      sayTurn();
       draw();
-      if (byKey) decision === "roll" ? $("roll").focus() : board.focus(turn.sources[0]);
+      if (decision === "take") $("take").focus();
+      else if (byKey) decision === "roll" ? $("roll").focus() : board.focus(turn.sources[0]);
       return;
     }
   } catch (error) {
@@ -291,22 +284,6 @@ async function botDoes(gone) {
     say(() => t(words, { bot: botName() }));
     draw();
     await wait(pace().pause);
-  }
-}
-
-async function answerDouble() {
-  const { cube } = view.match;
-  say(() => t("botDoubles", { bot: botName() }));
-  for (;;) {
-    const text = [t("botDoublesText", { n: 2 * cube, m: cube })];
-    const choice = await dialog(t("botDoubles", { bot: botName() }), text, [[t("take"), "take", "primary"], [t("drop"), "drop"], [t("hint"), "hint", "quiet"]], { mustAnswer: true });
-    if (choice === "hint") {
-      const told = await engine.hint(body(), ADVISER);
-      await dialog(t("hint"), [t(told.cube.take ? "hintTake" : "hintDrop")], [[t("close"), "close"]]);
-      continue;
-    }
-    await act({ kind: choice });
-    return;
   }
 }
 
@@ -461,7 +438,13 @@ function showHints(told) {
     for (const one of told.plays) line(one.play, t("hintEquity", { equity: signed(one.equity), win: `${(100 * one.win).toFixed(1)}%` }));
     return;
   }
-  const { cube } = told;
+  const { cube } = told, { outcomes } = cube; // both seen by the player who doubles or rolls
+  if (told.asked === "take") {
+    line(t(cube.take ? "hintTake" : "hintDrop"), "", "head");
+    line(t("take"), signed(-cube.double_take));
+    line(t("drop"), signed(-cube.double_pass));
+    return line(t("hintWin"), `${(100 * (outcomes.loss + outcomes.gammon_loss + outcomes.backgammon_loss)).toFixed(1)}%`);
+  }
   const offered = Math.min(cube.double_take ?? Infinity, cube.double_pass ?? Infinity);
   const words = { a: signed(cube.no_double), b: signed(offered) };
   line(t(cube.action === "too good" ? "hintTooGood" : cube.double ? "hintDouble" : "hintRoll", words));
@@ -564,7 +547,11 @@ function say(text) {
   $("status").textContent = text() + (canSave ? "" : ` ${t("notSaved")}`);
 }
 
-const statusNow = () => t(view.match.decision === "opening" ? "throwOpening" : "yourRollOrDouble");
+function statusNow() {
+  const { decision, cube } = view.match;
+  if (decision === "take") return t("botDoubles", { bot: botName(), n: 2 * cube, m: cube });
+  return t(decision === "opening" ? "throwOpening" : "yourRollOrDouble");
+}
 
 function sayTurn() {
   if (!turn) return say(statusNow);
@@ -584,10 +571,10 @@ function draw() {
   const mine = view.decider === 0 && looking === null;
   $("roll").hidden = !(looking === null && !throwing && (match.decision === "opening" || (mine && match.decision === "roll" && view.may.includes("double"))));
   $("roll").textContent = t(match.decision === "opening" ? "throwButton" : "roll");
-  $("double").hidden = !(mine && view.may.includes("double"));
+  for (const kind of ["double", "take", "drop"]) $(kind).hidden = !(mine && view.may.includes(kind));
   $("confirm").hidden = !(mine && turn?.complete);
   $("undo").hidden = !(mine && turn?.steps.length);
-  $("hint").hidden = !(mine && ((turn && !turn.steps.length) || (match.decision === "roll" && view.may.includes("double"))));
+  $("hint").hidden = !(mine && ((turn && !turn.steps.length) || match.decision === "take" || (match.decision === "roll" && view.may.includes("double"))));
   $("retry").hidden = true;
   $("after").hidden = match.decision !== "over";
   $("after").textContent = nextText();
@@ -639,6 +626,7 @@ function drawDice() {
   const { match, actions } = view;
   const at = looking ?? actions.length;
   const before = actions.slice(0, at);
+  if (before[at - 1]?.kind === "double") return showDice([], false);
   const thrown = before.filter((done) => done.dice).pop();
   if (!thrown || (looking === null && !throwing && (match.decision === "opening" || $("roll").hidden === false))) {
     const due = looking === null && view.decider !== 1 && match.decision !== "over";
@@ -751,7 +739,7 @@ function nameOf(place) {
 // Dialogs
 
 /** Show a dialog; the value of the button, "" when it was closed with Escape. */
-function dialog(title, content, buttons, { mustAnswer = false } = {}) {
+function dialog(title, content, buttons) {
   const box = $("ask");
   if (box.open) box.close("");
   $("ask-title").textContent = title;
@@ -765,18 +753,11 @@ function dialog(title, content, buttons, { mustAnswer = false } = {}) {
     }),
   );
   box.returnValue = "";
-  box.oncancel = (event) => {
-    if (mustAnswer) event.preventDefault();
-  };
   box.showModal();
   box.querySelector("button.primary")?.focus();
   return new Promise((done) => {
     box.onclose = () => {
-      if (mustAnswer && !box.returnValue) {
-        box.showModal(); // a second Escape closes whatever one says
-        return;
-      }
-      done(box.returnValue);
+      if (!box.open) done(box.returnValue); // open: it was another dialog that closed, and made way for this one
     };
   });
 }
@@ -812,6 +793,7 @@ const board = new Board($("board"), { choose, drag, mayDrag, escape: cancel, dic
 
 $("roll").addEventListener("click", rollDice);
 $("double").addEventListener("click", doubleNow);
+for (const kind of ["take", "drop"]) $(kind).addEventListener("click", () => during(() => act({ kind })));
 $("confirm").addEventListener("click", confirmTurn);
 $("undo").addEventListener("click", undo);
 $("hint").addEventListener("click", giveHint);

@@ -23,6 +23,8 @@ let view = null; // the engine's last answer
 let turn = null; // the person's turn that has begun
 let selected = null;
 let looking = null; // index into view.boards
+let reviewed = null; // the adviser's review of this game, once it was asked for
+let studied = null; // index of its error that is looked at
 let run = 0; // number of the running loop; another number stops the older one
 let statusText = () => "";
 let byKey = false;
@@ -91,7 +93,7 @@ function failed(error, repeat) {
 function showLobby() {
   run += 1;
   view = meta = turn = null;
-  looking = null;
+  looking = studied = null;
   $("table").hidden = true;
   $("lobby").hidden = false;
   const form = $("settings");
@@ -140,7 +142,7 @@ async function begin(settings) {
 function enterTable() {
   turn = null;
   selected = null;
-  looking = null;
+  looking = reviewed = studied = null;
   proofText = () => "";
   $("lobby").hidden = true;
   $("table").hidden = false;
@@ -275,7 +277,7 @@ async function botDoes(gone) {
   } else if (done.kind === "play") {
     fillLog();
     for (const [from, to] of done.moves) {
-      await board.step(1, 25 - from, to === 0 ? "off" : 25 - to, pace().step);
+      if (looking === null) await board.step(1, 25 - from, to === 0 ? "off" : 25 - to, pace().step);
       if (gone()) return;
     }
     say(() => (done.moves.length ? t("botPlayed", { bot: botName(), play: done.text }) : t("botNoMove", { bot: botName(), dice })));
@@ -471,15 +473,11 @@ async function finish(gone) {
   draw();
   reveal(gone);
   await wait(pace().pause / 2);
-  for (;;) {
-    if (gone()) return;
-    const more = nextText();
-    const choice = await dialog(heading(), [text, t("score", { mine: view.score[0], theirs: view.score[1] })], [[more, "more", "primary"], [t("review"), "review"], [t("showBoard"), "board", "quiet"]]);
-    if (gone()) return;
-    if (choice === "more") return nextGame();
-    if (choice !== "review") return;
-    if ((await review()) === "look") return;
-  }
+  if (gone()) return;
+  const choice = await dialog(heading(), [text, t("score", { mine: view.score[0], theirs: view.score[1] })], [[nextText(), "more", "primary"], [t("review"), "review"], [t("showBoard"), "board", "quiet"]]);
+  if (gone()) return;
+  if (choice === "more") nextGame();
+  else if (choice === "review") review();
 }
 
 const nextText = () => t(view.match_winner === null && meta.length ? "nextGame" : "again");
@@ -509,35 +507,44 @@ async function reveal(gone) {
 }
 
 async function review() {
-  const waiting = $("status");
-  waiting.textContent = t("reviewWait");
-  let told;
-  try {
-    told = await engine.review(body(), ADVISER);
-  } catch (error) {
-    await dialog(t("review"), [sentenceOf(error)], [[t("close"), "close"]]);
-    return "closed";
+  const asked = view, before = statusText;
+  if (!reviewed) {
+    say(() => t("reviewWait"));
+    $("review").disabled = true;
+    try {
+      const told = await engine.review(body(), ADVISER);
+      if (view === asked) reviewed = told;
+    } catch (error) {
+      if (view === asked) dialog(t("review"), [sentenceOf(error)], [[t("close"), "close"]]);
+    }
+    $("review").disabled = false;
+    if (view === asked) say(before);
+    if (!reviewed || view !== asked) return;
   }
-  waiting.textContent = statusText();
   const pr = (player) => (player.pr === null ? t("prNone") : player.pr.toFixed(1));
-  const [me, it] = told.players;
+  const [me, it] = reviewed.players;
   const list = document.createElement("ol");
   list.className = "errors";
-  for (const error of told.errors) {
-    const words = (text) => text.split(", ").map((word) => t(CUBE_WORDS[word] || word)).join(", ");
-    const made = words(error.made), dice = error.dice ? error.dice.join("-") : "";
-    const button = Object.assign(document.createElement("button"), { type: "button", textContent: t("reviewItem", { dice, made, best: words(error.best), loss: error.loss.toFixed(3) }) });
+  reviewed.errors.forEach((error, index) => {
+    const button = Object.assign(document.createElement("button"), { type: "button", textContent: errorText(error) });
     button.addEventListener("click", () => {
       $("ask").close("look");
-      look(error.at);
+      study(index);
+      $("look-end").focus();
     });
     const item = document.createElement("li");
     item.append(button);
     list.append(item);
-  }
+  });
   const summary = t("reviewText", { mine: pr(me), theirs: pr(it), bot: botName(), myLuck: signed(me.luck), theirLuck: signed(it.luck) });
-  const content = told.errors.length ? [summary, list] : [t("reviewNone"), summary];
-  return dialog(t("reviewTitle"), content, [[t("close"), "close", "primary"]]);
+  const content = reviewed.errors.length ? [summary, list] : [t("reviewNone"), summary];
+  dialog(t("reviewTitle"), content, [[t("close"), "close", "primary"]]);
+}
+
+/** The play made, the better one, and the loss. */
+function errorText({ dice, made, best, loss }) {
+  const words = (text) => text.split(", ").map((word) => t(CUBE_WORDS[word] || word)).join(", ");
+  return t("reviewItem", { dice: dice ? dice.join("-") : "", made: words(made), best: words(best), loss: loss.toFixed(3) }).trim();
 }
 
 // Looking
@@ -578,6 +585,7 @@ function draw() {
   $("retry").hidden = true;
   $("after").hidden = match.decision !== "over";
   $("after").textContent = nextText();
+  $("review").hidden = match.decision !== "over";
   $("resign").disabled = !(mine && view.may.includes("resign"));
   const pips = pipsOf(men);
   $("my-pips").textContent = prefs.pips ? t("pips", { n: pips[0] }) : "";
@@ -596,12 +604,23 @@ function draw() {
   $("looking").hidden = looking === null;
   $("status").hidden = looking !== null;
   if (looking !== null) {
-    $("look-text").textContent = t("lookingBack", { n: looking, all: view.boards.length - 1 });
-    $("look-back").setAttribute("aria-label", t("earlier"));
-    $("look-on").setAttribute("aria-label", t("later"));
-    $("look-back").disabled = looking === 0;
-    $("look-on").disabled = looking === view.boards.length - 1;
+    const error = studied === null ? null : reviewed.errors[studied];
+    const stops = lookStops(), at = stops.indexOf(error ? studied : looking);
+    $("look-text").textContent = error
+      ? `${t("lookingAtError", { n: at + 1, all: stops.length })} ${errorText(error)}`
+      : t("lookingBack", { n: at, all: stops.length - 1 });
+    $("look-back").setAttribute("aria-label", t(error ? "earlierError" : "earlier"));
+    $("look-on").setAttribute("aria-label", t(error ? "laterError" : "later"));
+    $("look-back").disabled = at === 0;
+    $("look-on").disabled = at === stops.length - 1;
+    $("look-end").textContent = t(error ? "backToErrors" : "backToGame");
   }
+}
+
+/** Where ‹ and › stop: the errors of the review, or the beginning and what stands after each line of the log. */
+function lookStops() {
+  if (studied !== null) return [...reviewed.errors.keys()];
+  return [0, ...view.actions.flatMap((done, index) => (done.kind === "roll" ? [] : [index + 1]))];
 }
 
 function light(quiet = false) {
@@ -660,7 +679,8 @@ function fillLog() {
     button.type = "button";
     button.className = done.player === null ? "pn" : `p${done.player}`;
     button.dataset.at = index + 1;
-    if (looking === index + 1) button.setAttribute("aria-current", "true");
+    // An error is looked at before it is made: its line is the one that follows.
+    if (looking !== null && looking + (studied === null ? 0 : 1) === index + 1) button.setAttribute("aria-current", "true");
     const who = document.createElement("i");
     const roll = Object.assign(document.createElement("span"), { className: "roll", textContent: done.kind === "play" ? `${dice}:` : "" });
     const text = Object.assign(document.createElement("span"), { textContent: words() });
@@ -672,8 +692,13 @@ function fillLog() {
   });
   const atEnd = list.scrollTop + list.clientHeight >= list.scrollHeight - 40;
   const more = items.length !== list.children.length;
+  const focused = list.contains(document.activeElement) ? document.activeElement.dataset.at : null;
   list.replaceChildren(...items);
-  if (looking === null && (atEnd || more)) list.scrollTop = list.scrollHeight;
+  if (focused) list.querySelector(`[data-at="${focused}"]`)?.focus({ preventScroll: true });
+  const current = list.querySelector("[aria-current]");
+  // The list alone is scrolled: scrollIntoView would move the page too, and on a phone the board out of sight.
+  if (current) list.scrollTop = Math.min(current.offsetTop, Math.max(list.scrollTop, current.offsetTop + current.offsetHeight - list.clientHeight));
+  else if (looking === null && (atEnd || more)) list.scrollTop = list.scrollHeight;
 }
 
 function cubeBefore(index) {
@@ -717,9 +742,25 @@ function fillHistogram() {
   $("dice-text").textContent = t("diceText", { n: throws, d: doubles });
 }
 
-function look(at) {
-  looking = at === null || at > view.boards.length - 1 ? null : Math.max(0, at);
+/** Look back to a moment of the game, as it stood before an error of the review or after a line of the log. */
+function look(at, error = null) {
+  looking = at;
+  studied = error;
   draw();
+}
+
+const study = (index) => look(reviewed.errors[index].at, index);
+
+function lookFurther(way) {
+  if (studied !== null) return study(studied + way);
+  const stops = lookStops();
+  look(stops[stops.indexOf(looking) + way]);
+}
+
+function endLook() {
+  const fromReview = studied !== null;
+  look(null);
+  if (fromReview) review();
 }
 
 function nameOf(place) {
@@ -799,16 +840,17 @@ $("undo").addEventListener("click", undo);
 $("hint").addEventListener("click", giveHint);
 $("retry").addEventListener("click", () => again());
 $("after").addEventListener("click", nextGame);
+$("review").addEventListener("click", review);
 $("resign").addEventListener("click", resign);
 $("restart").addEventListener("click", restart);
 $("leave").addEventListener("click", leave);
 $("open-rules").addEventListener("click", showRules);
-$("look-back").addEventListener("click", () => look(looking - 1));
-$("look-on").addEventListener("click", () => look(looking + 1));
-$("look-end").addEventListener("click", () => look(null));
+$("look-back").addEventListener("click", () => lookFurther(-1));
+$("look-on").addEventListener("click", () => lookFurther(1));
+$("look-end").addEventListener("click", endLook);
 $("log").addEventListener("click", (event) => {
   const button = event.target.closest("button");
-  if (button) look(Number(button.dataset.at) === looking ? null : Number(button.dataset.at));
+  if (button) look(button.hasAttribute("aria-current") && studied === null ? null : Number(button.dataset.at));
 });
 $("pace-now").addEventListener("change", () => {
   prefs.pace = $("pace-now").value;
@@ -842,7 +884,7 @@ document.addEventListener("pointerdown", () => (byKey = false), true);
 document.addEventListener("keydown", (event) => {
   if (["Enter", " ", "Tab"].includes(event.key) || event.key.startsWith("Arrow")) byKey = true;
   if (!view || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]") || event.target.closest("select, input")) return;
-  if (event.key === "Escape" && looking !== null) return look(null);
+  if (event.key === "Escape" && looking !== null) return endLook();
   const button = { r: "roll", d: "double", c: "confirm", u: "undo", h: "hint" }[event.key.toLowerCase()];
   if (button && !$(button).hidden) {
     byKey = true;

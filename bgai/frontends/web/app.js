@@ -13,7 +13,7 @@ const $ = (id) => document.getElementById(id);
 const SAVED = "bgai.game", PREFS = "bgai.settings";
 const PACES = { calm: { think: 900, step: 420, pause: 900 }, quick: { think: 260, step: 200, pause: 420 }, instant: { think: 0, step: 0, pause: 0 } };
 const DEFAULTS = { bot: "normal", length: 0, pace: "calm", cube: true, numbers: true, pips: true, language: null };
-const ADVISER = "strong";
+const BOTS = ["beginner", "normal", "strong"], ADVISER = "strong";
 const CUBE_WORDS = { double: "double", "no double": "noDouble", take: "take", pass: "drop", drop: "drop", beaver: "take", "too good": "tooGood", "no cube": "noCube" };
 const wait = (milliseconds) => (milliseconds > 0 ? new Promise((done) => setTimeout(done, milliseconds)) : Promise.resolve());
 
@@ -55,10 +55,28 @@ function write(key, value) {
   }
 }
 
+const allOver = () => view.match.decision === "over" && (view.match_winner !== null || !meta.length);
+
 function save() {
-  const finished = view.match.decision === "over" && (view.match_winner !== null || meta.length === 0);
-  const kept = { version: 1, meta, score: view.score, savedGame: view.game, ...body() };
-  canSave = write(SAVED, finished ? null : kept);
+  const kept = { version: 1, finished: allOver(), meta, score: view.score, savedGame: view.game, ...body() };
+  canSave = write(SAVED, kept);
+}
+
+/** The saved game; null when there is none, or none that this page has written. */
+function savedGame() {
+  const saved = read(SAVED);
+  return saved && BOTS.includes(saved.meta?.bot) && Array.isArray(saved.score) && Array.isArray(saved.actions) ? saved : null;
+}
+
+/** What stands in the place of the saved game goes aside, so that a new one does not write over it. */
+function setAside() {
+  try {
+    const found = localStorage.getItem(SAVED);
+    if (found !== null) localStorage.setItem(`${SAVED}.damaged`, found);
+    localStorage.removeItem(SAVED);
+  } catch {
+    // a browser that keeps nothing
+  }
 }
 
 // The engine
@@ -105,11 +123,13 @@ function showLobby() {
 }
 
 function fillLobby() {
-  const saved = read(SAVED);
+  const saved = savedGame();
   $("continue").hidden = !saved;
   if (saved) {
-    const [mine, theirs] = saved.score || [0, 0];
-    $("continue-text").textContent = t("continueText", { bot: t(saved.meta?.bot || "normal"), kind: kindText(saved.meta?.length || 0), mine, theirs, game: saved.savedGame || 1 });
+    const [mine, theirs] = saved.score;
+    $("continue-title").textContent = t(saved.finished ? "lastTitle" : "continueTitle");
+    $("continue-button").textContent = t(saved.finished ? "lookAgain" : "continue");
+    $("continue-text").textContent = t("continueText", { bot: t(saved.meta.bot), kind: kindText(saved.meta.length), mine, theirs, game: saved.savedGame });
   }
   for (const small of document.querySelectorAll("[data-card]")) {
     const card = cards?.find((one) => one.name === small.dataset.card);
@@ -134,6 +154,7 @@ function readSettings() {
 async function begin(settings) {
   const length = settings.length;
   const fresh = await engine.newGame({ length, cube: settings.cube, jacoby: settings.cube && length === 0 });
+  if (!savedGame()) setAside();
   meta = { bot: settings.bot, length, cube: settings.cube, rolls: null };
   view = fresh;
   enterTable();
@@ -155,7 +176,7 @@ function enterTable() {
 }
 
 async function continueSaved() {
-  const saved = read(SAVED);
+  const saved = savedGame();
   try {
     const { session, game, hash, start, actions } = saved;
     const restored = await engine.act({ session, game, hash, start, actions });
@@ -167,8 +188,7 @@ async function continueSaved() {
       await dialog(t("continueTitle"), [t("offline")], [[t("close"), "close"]]);
       return;
     }
-    write(`${SAVED}.damaged`, saved);
-    write(SAVED, null);
+    setAside();
     await dialog(t("continueTitle"), [error instanceof OtherKey ? t("otherKey") : t("damaged")], [[t("close"), "close"]]);
     fillLobby();
   }
@@ -386,8 +406,9 @@ async function doubleNow() {
 }
 
 async function resign() {
-  const { cube } = view.match;
-  const offers = [1, 2, 3].map((kind) => [t(`resign${kind}`, { n: kind * cube }), String(kind)]);
+  const { cube, cube_owner, jacoby } = view.match;
+  const kinds = jacoby && cube_owner === null ? [1] : [1, 2, 3]; // nothing else would count
+  const offers = kinds.map((kind) => [t(`resign${kind}`, { n: kind * cube }), String(kind)]);
   const choice = await dialog(t("askResign"), [t("askResignText", { bot: botName() })], [...offers, [t("cancel"), "no", "primary"]]);
   if (["1", "2", "3"].includes(choice)) await during(() => act({ kind: "resign", points: Number(choice) }));
 }
@@ -467,7 +488,7 @@ async function finish(gone) {
     const loser = view.off[won ? 1 : 0];
     const men = view.boards[view.boards.length - 1];
     const far = won ? men.slice(1, 7).some((n) => n < 0) || men[0] < 0 : men.slice(19, 26).some((n) => n > 0);
-    text = t("resultText", { kind: t(loser > 0 ? "kind1" : far ? "kind3" : "kind2"), cube, points });
+    text = t(cube > 1 ? "resultCube" : "resultText", { kind: t(loser > 0 ? "kind1" : far ? "kind3" : "kind2"), cube, points });
   }
   say(() => `${heading()} · ${t("score", { mine: view.score[0], theirs: view.score[1] })}`);
   draw();
@@ -480,7 +501,7 @@ async function finish(gone) {
   else if (choice === "review") review();
 }
 
-const nextText = () => t(view.match_winner === null && meta.length ? "nextGame" : "again");
+const nextText = () => t(!meta.length ? "again" : view.match_winner === null ? "nextGame" : "anotherMatch");
 
 const nextGame = () =>
   during(async () => {
@@ -651,8 +672,10 @@ function drawDice() {
     const due = looking === null && view.decider !== 1 && match.decision !== "over";
     return showDice([], due);
   }
+  const [mine, theirs] = thrown.dice;
+  if (thrown.kind === "begin" && mine === theirs) return showDice([{ value: mine, side: 0 }, { value: theirs, side: 1 }], false);
   const number = before.lastIndexOf(thrown);
-  const side = thrown.kind === "begin" ? (thrown.dice[0] > thrown.dice[1] ? 0 : 1) : thrown.player;
+  const side = thrown.kind === "begin" ? (mine > theirs ? 0 : 1) : thrown.player;
   const played = before.slice(number + 1).some((done) => done.kind === "play");
   const [high, low] = [...thrown.dice].sort((a, b) => b - a);
   const values = high === low ? [high, high, high, high] : [high, low];
@@ -673,7 +696,7 @@ function fillLog() {
   view.actions.forEach((done, index) => {
     if (done.dice) dice = [...done.dice].sort((a, b) => b - a).join("");
     if (done.kind === "roll") return;
-    const words = { begin: () => t("opening", { a: done.dice[0], b: done.dice[1] }), play: () => done.text || t("noMove"), double: () => t("doubles", { n: 2 * cubeBefore(index) }), take: () => t("takes"), drop: () => t("drops"), resign: () => `${t("resigns")} (${done.points})`, accept: () => t("accepts"), decline: () => t("declines") }[done.kind];
+    const words = { begin: () => t(done.dice[0] === done.dice[1] ? "openingTie" : "opening", { a: done.dice[0], b: done.dice[1] }), play: () => done.text || t("noMove"), double: () => t("doubles", { n: 2 * cubeBefore(index) }), take: () => t("takes"), drop: () => t("drops"), resign: () => `${t("resigns")} (${done.points})`, accept: () => t("accepts"), decline: () => t("declines") }[done.kind];
     number += 1;
     const button = document.createElement("button");
     button.type = "button";
@@ -865,7 +888,8 @@ $("settings").addEventListener("change", readSettings);
 $("settings").addEventListener("submit", async (event) => {
   event.preventDefault();
   readSettings();
-  if (read(SAVED)) {
+  const saved = savedGame();
+  if (saved && !saved.finished) {
     const choice = await dialog(t("askNew"), [t("askNewText")], [[t("yesNew"), "yes"], [t("cancel"), "no", "primary"]]);
     if (choice !== "yes") return;
   }
@@ -892,7 +916,8 @@ document.addEventListener("keydown", (event) => {
   }
 });
 window.addEventListener("beforeunload", (event) => {
-  if (view && view.match.decision !== "over" && view.actions.length) event.preventDefault();
+  // All else is saved, if the browser saves.
+  if (turn?.steps.length || (view && !canSave && !allOver())) event.preventDefault();
 });
 
 function refresh() {

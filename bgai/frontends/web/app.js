@@ -770,6 +770,7 @@ function look(at, error = null) {
   looking = at;
   studied = error;
   draw();
+  if (at === null) $("log").scrollTop = $("log").scrollHeight;
 }
 
 const study = (index) => look(reviewed.errors[index].at, index);

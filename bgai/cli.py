@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import difflib
 import importlib
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -44,6 +45,8 @@ COMMANDS = {
     "bench": ("train.bench", "add_parser", "how fast this machine plays and trains"),
     "warm": ("bgai.cli", "add_warm_parser", "compile everything once, so that later starts are quick"),
 }
+
+COMPILING = "bgai compiles itself, once after it was installed or changed: half a minute, on a busy machine longer."
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -89,7 +92,8 @@ def _main(given: list[str]) -> int:
         parser.print_help()
         return 2
     try:
-        code = args.run_command(args)
+        with _compiling_told(args.command):
+            code = args.run_command(args)
         sys.stdout.flush()
         return code
     except BrokenPipeError:  # nobody reads on; keep the interpreter from complaining when it flushes
@@ -99,6 +103,18 @@ def _main(given: list[str]) -> int:
         return _say(args.command, f"this command needs the package {error.name}: {_how_to_install(error.name)}")
     except (ValueError, OSError) as error:
         return _say(args.command, _sentence(error))
+
+
+@contextlib.contextmanager
+def _compiling_told(command: str) -> Iterator[None]:
+    """A sentence for a person who waits at a terminal while kernels are compiled; programs are told nothing."""
+    if command == "warm" or sys.stderr is None or not sys.stderr.isatty():
+        yield
+        return
+    from bgai.jit_cache import told_of_compiling
+
+    with told_of_compiling(lambda: print(COMPILING, file=sys.stderr, flush=True)):
+        yield
 
 
 def add_info_parser(subparsers: Any) -> None:
@@ -160,6 +176,7 @@ def _warm(args: argparse.Namespace) -> int:
     from bgai.arena import play_match
     from bgai.bots import LEVELS, load
     from bgai.evaluation.rollout import roll_out
+    from bgai.frontends.decisions import warm_up
     from bgai.referees import RandomBot
     from bgai.rules.position import Position
 
@@ -168,11 +185,10 @@ def _warm(args: argparse.Namespace) -> int:
     for level in LEVELS:
         bot = load(level)
         bot.rank(start, (3, 1))
-        bot.choose(start, (6, 6))
-        bot.evaluate(start)
+        warm_up(bot)
         play_match(bot, RandomBot(), 8, seed=0)
     deep = load("strong@3")
-    deep.choose(start, (3, 1))
+    warm_up(deep)
     roll_out(deep.outcomes, start.board[None], np.arange(2), seed=0, truncate=3)
     print(f"ready after {time.perf_counter() - began:.1f} s")
     return 0

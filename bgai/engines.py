@@ -39,6 +39,7 @@ SECONDS = 30.0
 """How long an engine may think; the environment variable BGAI_ENGINE_SECONDS changes it."""
 ANSWERS_DOUBLES = "AnswersDoubles"
 _START_SECONDS = 60.0
+_READY_SECONDS = 300.0  # an engine may compile itself first, on a busy machine
 _PATIENCE = 3  # times in a row that an engine may die or hang before it is given up
 _MOST_TEXT = 1_000_000  # bytes of an answer
 
@@ -293,7 +294,7 @@ class UbgiBot(EngineBot):
             elif line in ("ubgiok", "readyok"):
                 break
         self._program.say("newgame", "isready")
-        for line in self._program.lines(_START_SECONDS):
+        for line in self._program.lines(_READY_SECONDS):
             if line == "readyok":
                 break
         return _Greeting(name, dialect, answers_doubles)

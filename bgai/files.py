@@ -28,7 +28,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     """Write the whole file beside `path`, force it to the disk, then put it in its place in one step.
 
     A crash at any moment leaves the old file or the new one. A symbolic link stays a link: the file that it
-    points at is replaced. Raises OSError and then leaves nothing behind.
+    points at is replaced. Raises OSError, which names `path`, and then leaves nothing behind.
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
@@ -42,9 +42,11 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, target)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             os.unlink(beside)
+        if isinstance(error, OSError) and error.filename is not None:
+            error.filename = os.fspath(path)
         raise
     _force_folder_to_disk(target.parent)
 

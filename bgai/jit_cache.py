@@ -1,4 +1,5 @@
-"""Where numba keeps compiled kernels when it finds no place by itself. Knows no kernels.
+"""Where numba keeps compiled kernels when it finds no place by itself, and word of it when it compiles. Knows no
+kernels.
 
 numba writes beside the modules, or else into the user's cache folder, and refuses a kernel when it can write to
 neither: then a package on a read-only disk could not even be imported.
@@ -10,6 +11,8 @@ import os
 import stat
 import tempfile
 import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numba
@@ -32,6 +35,26 @@ def find_place() -> None:
             RuntimeWarning,
             stacklevel=2,
         )
+
+
+@contextmanager
+def told_of_compiling(tell: Callable[[], object]) -> Iterator[None]:
+    """Call `tell` once when a kernel is being compiled in here, because none is kept that fits."""
+    from numba.core import event
+
+    class Listener(event.Listener):
+        told = False
+
+        def on_start(self, _: object) -> None:
+            if not self.told:
+                self.told = True
+                tell()
+
+        def on_end(self, _: object) -> None:
+            pass
+
+    with event.install_listener("numba:compile", Listener()):
+        yield
 
 
 def _probe() -> None:

@@ -116,6 +116,12 @@ def test_text_and_html(analysis):
     assert "better 8/5 6/5" in text and "Game 1 at 0-0: A wins 1" in text
     page = html_report(analysis, "<made up>.mat")
     assert page.count("<svg") == sum(bool(c.mark) for c in analysis.choices)
+    assert (
+        ">A: 0<" in page
+        and "A doubles to 2, B to answer" in page
+        and "player 0" not in page
+        and "player 1" not in page
+    )
     assert "&lt;made up&gt;" in page and "<script" not in page
     assert len(re.findall(r"<figure>", page)) == len(re.findall(r"</figure>", page))
 
@@ -200,7 +206,8 @@ def test_command_on_files_and_ids(tmp_path, capsys):
     found = json.loads(data.read_text())
     assert found["games"][0]["choices"][0]["best"] == "8/5 6/5"
     assert main(["analyze", "4HPwATDgc/ABMA", "--depth", "1"]) == 0
-    assert "no double" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "no double" in out and out.startswith("money; cube 1 in the middle\n")
     assert main(["analyze", "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:5:10", "--depth", "1"]) == 0
     assert "8/5 6/5" in capsys.readouterr().out
 

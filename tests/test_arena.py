@@ -7,14 +7,17 @@ import math
 import numpy as np
 import pytest
 
+import bgai
 import bgai.arena.cli as arena_cli
 from bgai.arena import ArenaError, play_match, score, sprt, sprt_llr
 from bgai.arena.duplicate import play_pairs
 from bgai.arena.stats import t_quantile
 from bgai.arena.table import distinct_labels
 from bgai.bots import Bot, UnknownBot
+from bgai.evaluation.lookahead import luck_in_points
+from bgai.evaluation.search import equities
 from bgai.referees import RandomBot
-from bgai.rules.dice import rolls
+from bgai.rules.dice import ROLL_CHANCES, ROLLS, rolls
 from bgai.rules.moves import afterstates
 from bgai.rules.outcome import points_lost
 from bgai.rules.position import start_board, turn
@@ -301,6 +304,59 @@ def test_a_match_ends_with_the_verdict_whatever_the_batches():
     assert all(np.array_equal(first.points, r.points) and r.verdict == first.verdict for r in results)
 
 
+# Luck
+
+
+def luck_of_pips(boards, dice):
+    """A roll's pips beyond the mean of all rolls, 49/6, are worth something in points; the mean is zero exactly."""
+    pips = dice.astype(int).sum(axis=1) * np.where(dice[:, 0] == dice[:, 1], 2, 1)
+    return 0.012 * (pips - 49 / 6)
+
+
+def test_luck_is_what_a_plain_loop_adds_up():
+    result = play_match(hitter(), RandomBot(), 8, 5, luck=luck_of_pips)
+    for game in range(8):
+        asked = [Recorder(hitter()), Recorder(RandomBot())]
+        seats = asked if game % 2 == 0 else asked[::-1]
+        one_game(seats, 5, game // 2)
+        a, b = (sum(float(luck_of_pips(*each)[0]) for each in bot.asked) for bot in asked)
+        opening = rolls(5, np.array([game // 2]), 0)
+        first = float(luck_of_pips(None, opening)[0])  # decides who begins, the same for both: not counted
+        a_began = seats[0 if opening[0, 0] > opening[0, 1] else 1] is asked[0]
+        assert result.luck[game] == pytest.approx(a - b - (first if a_began else -first))
+    np.testing.assert_allclose(result.pair_means, (result.points - result.luck).reshape(-1, 2).mean(axis=1))
+
+
+def test_luck_does_not_depend_on_the_batches():
+    one, two = (play_match(hitter(), builder(), 60, 6, luck=luck_of_pips, pairs_at_once=n) for n in (7, 30))
+    np.testing.assert_array_equal(one.luck, two.luck)
+
+
+def test_luck_by_a_network_is_zero_on_average_over_the_rolls(game_positions):
+    strong = bgai.load("strong", bearoff=False)
+    for board in game_positions(20, 3)[0][::40]:
+        luck = luck_in_points(strong.sketch, np.repeat(board[None], len(ROLLS), axis=0), ROLLS)
+        assert abs(luck @ ROLL_CHANCES) < 1e-5
+        after = [equity_of_best(strong.sketch, board, roll) for roll in ROLLS]
+        np.testing.assert_allclose(luck, after - np.dot(after, ROLL_CHANCES), atol=1e-5)
+
+
+def equity_of_best(evaluate, board, roll):
+    rows, starts = afterstates(board[None], roll[None])
+    outcomes = evaluate(rows, rows, np.arange(len(rows) + 1))
+    lost = [points_lost(row) for row in rows]
+    values = -equities(outcomes)
+    return max(float(points) if points else float(value) for points, value in zip(lost, values, strict=True))
+
+
+def test_the_verdict_comes_from_the_score_less_luck():
+    result = play_match(hitter(), RandomBot(), 2000, 4, sprt_bounds=(0.0, 0.3), luck=luck_of_pips)
+    assert result.verdict.accepted == "high"
+    assert len(result.luck) == result.games == 2 * result.verdict.pairs
+    again = sprt(result.pair_means, 0.0, 0.3)
+    assert again == result.verdict
+
+
 # The command
 
 
@@ -370,6 +426,21 @@ def test_json_holds_everything(shelf, tmp_path, capsys):
     assert [file.name for file in tmp_path.iterdir()] == ["out.json"]
 
 
+def test_less_luck_the_interval_is_half_about_the_same_mean(tmp_path, capsys):
+    path = tmp_path / "out.json"
+    assert run("normal", "beginner", "--games", "400", "--seed", "8", "--json", str(path), "--luckless") == 0
+    out = capsys.readouterr().out
+    assert out.count("points per game less luck, 95%") == 2 and "and luck" in out
+    data = json.loads(path.read_text())
+    (match,) = data["matches"]
+    assert data["luckless"] and len(match["luck"]) == len(match["points"]) == 400
+    points, less = np.array(match["points"]), np.subtract(match["points"], match["luck"])
+    plain, luckless = (score(values.reshape(-1, 2).mean(axis=1)) for values in (points, less))
+    assert match["points_per_game"] == pytest.approx(luckless.mean, abs=1e-4)
+    assert luckless.half_width < 0.55 * plain.half_width
+    assert abs(luckless.mean - plain.mean) < 1.5 * plain.half_width
+
+
 def test_json_without_an_interval_is_still_json(shelf, tmp_path):
     path = tmp_path / "out.json"
     assert run("hitter", "builder", "--games", "2", "--json", str(path)) == 0
@@ -412,6 +483,7 @@ def test_ctrl_c_prints_the_result_so_far(shelf, tmp_path, capsys, monkeypatch):
         (("hitter", "builder", "--seed", str(2**63)), "seed must be from 0"),
         (("hitter", "builder", "--sprt", "0.1", "0"), "LOW below HIGH"),
         (("hitter", "builder", "--json", "/no/such/folder/out.json"), "there is no folder /no/such/folder"),
+        (("hitter", "builder", "--money", "--luckless"), "--luckless is for cubeless games"),
         (("hitter", "builder", "--json", "/"), "is a folder; it must be a file"),
     ],
 )

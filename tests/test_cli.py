@@ -9,12 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba import njit
 
 import bgai
 from bgai.cli import COMMANDS
 from bgai.evaluation.checkpoint import load_checkpoint, save_checkpoint
 from bgai.evaluation.encoding import encoding
 from bgai.evaluation.network import Network
+from bgai.referees import RandomBot
 
 SMALL = """
 [run]
@@ -300,6 +302,20 @@ runpy.run_module("bgai", run_name="__main__", alter_sys=True)
 def test_ctrl_c_while_modules_are_imported_is_one_word(module):
     done = run_python("-c", INTERRUPTED_AT.format(module=module))
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
+@pytest.mark.parametrize(("at_a_terminal", "lines"), [(True, 1), (False, 0)])
+def test_compiling_is_told_once_and_to_a_person_only(say, monkeypatch, at_a_terminal, lines):
+    def opened(text):
+        for _ in range(2):
+            njit(lambda number: number + 1)(1)
+        return RandomBot()
+
+    monkeypatch.setattr("bgai.bots.open_bot", opened)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: at_a_terminal)
+    code, out, err = say("info", "random")
+    assert code == 0 and out.startswith("random: ")
+    assert err.count("\n") == err.count("bgai compiles itself, once after it was installed or changed") == lines
 
 
 # Commands that work

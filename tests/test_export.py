@@ -94,7 +94,8 @@ def test_the_description_says_all_that_one_needs(say, tmp_path):
     told = json.loads((tmp_path / "strong.onnx.json").read_text())
     network = bgai.load("strong").network
     assert told["input"]["order"] == list(network.encoding.names)
-    assert told["input"]["shape"] == ["boards", told["input"]["width"] + told["input"]["extras"]]
+    assert told["input"]["shape"] == ["boards", told["input"]["width"]]
+    assert sum(told["input"]["parts"].values()) == told["input"]["width"] == len(told["input"]["order"])
     assert told["output"]["order"] == list(Outcomes._fields) and "player who is about to roll" in told["perspective"]
     assert told["golden"][0]["position"] == Position.start().id
     golden = told["golden"]
@@ -134,6 +135,15 @@ def test_a_level_with_habits_is_told_to_be_more_than_its_network(say, tmp_path):
     assert code == 0 and "habits" not in out
 
 
+def test_of_a_folder_the_strong_bot_is_written_and_that_is_said(say, tmp_path):
+    (tmp_path / "run" / "bots").mkdir(parents=True)
+    save_checkpoint(tmp_path / "run" / "bots" / "strong.safetensors", random_network("men196", (9,)), {})
+    code, out, err = say("export", "run", "--to", "JS")
+    assert (code, err) == (0, "") and "of which this is the strong bot" in out and "wrote run.bin" in out
+    code, out, err = say("export", "run", "--to", "shelf")
+    assert (code, out, err) == (0, "wrote shelf/strong.safetensors\nrun has no beginner and no normal\n", "")
+
+
 def test_export_to_javascript_writes_the_module_too(say, tmp_path):
     code, out, err = say("export", "strong", "--to", "js", "--out", "bots/best.bin")
     assert (code, err) == (0, "") and "wrote bots/best.bin (" in out and "./bgai-js/bgai.js" in out
@@ -153,6 +163,7 @@ def test_export_to_javascript_writes_the_module_too(say, tmp_path):
         ("export gnubg:2 --to js", "gnubg:2 has no network of bgai"),
         ("export ubgi:nothing --to js", "ubgi:nothing has no network of bgai"),
         ("export stong --to js", "there is no bot 'stong'"),
+        ("export strong --to onx", "strong is one bot, which --to onnx or --to js writes; a folder as in --to onx"),
         ("export missing.safetensors --to onnx", "there is no bot file missing.safetensors"),
         ("export run --to shelf --out file", "--out is the file of --to onnx or --to js"),
         ("site taken", "taken holds letter.txt that bgai site did not write there"),

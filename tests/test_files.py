@@ -29,6 +29,13 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypat
     assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
 
 
+def test_an_error_names_the_file_that_was_asked_for(tmp_path):
+    path = tmp_path / "missing" / "bot"
+    with pytest.raises(FileNotFoundError) as failed:
+        write_atomically(path, b"new")
+    assert failed.value.filename == str(path)
+
+
 def test_a_link_stays_a_link(tmp_path):
     target, link = tmp_path / "target", tmp_path / "link"
     target.write_bytes(b"old")

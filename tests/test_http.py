@@ -18,7 +18,7 @@ import pytest
 
 import bgai
 from bgai.bots import LEVELS
-from bgai.frontends.http import table, wildbg
+from bgai.frontends.http import api, table, wildbg
 from bgai.frontends.http.dice import DiceRefused, FairDice, lasting_key
 from bgai.frontends.http.steps import step_graph
 from bgai.notation.mat import read_mat
@@ -128,6 +128,8 @@ def test_a_wrong_query_is_told(client, path, query, words):
 
 def test_a_parameter_twice_is_told(client):
     assert "more than once" in sentence(client.get("/move?die1=1&die1=2&die2=3"), 400)
+    many = "&".join(f"a{number}" for number in range(10_000))
+    assert "at most 64 parameters" in sentence(client.get(f"/move?{many}"), 400)
 
 
 # /api/v1
@@ -175,8 +177,14 @@ def test_cube_and_evaluation(client):
     assert answer["double_pass"] == 1 and 0 < answer["take_point"] < 0.5
     crawford = ask(client, "cube", position=START, away=[1, 3]).json()
     assert crawford["action"] == "no cube" and crawford["double_take"] is None
+    assert answer["asked"] == "roll" and crawford["asked"] == "roll"
     doubled = ask(client, "cube", position=START, doubled=True).json()
-    assert doubled["take"] is True
+    assert (doubled["asked"], doubled["take"], doubled["action"]) == ("take", True, "take")
+    assert (
+        doubled["why"].startswith("to the player who was doubled a take is worth +0.") and "-1.000" in doubled["why"]
+    )
+    lost = ask(client, "cube", position=[0, 4, *[0] * 22, -4, 0], doubled=True).json()
+    assert (lost["asked"], lost["take"], lost["action"]) == ("take", False, "pass")
     value = ask(client, "evaluate", position=START, bot="normal").json()
     assert value["cubeless_equity"] == pytest.approx(
         bgai.load("normal").evaluate(bgai.Position.start()).equity, abs=1e-4
@@ -191,6 +199,28 @@ def test_batch_answers_in_order_and_each_for_itself(client):
     assert answers[0]["plays"][0]["play"] == "8/5 6/5"
     assert "is no identifier" in answers[1]["message"]
     assert answers[2]["plays"][0]["play"] == "24/13"
+
+
+def test_a_batch_may_be_as_long_as_it_is_promised(client):
+    xgid = "XGID=-b----E-C---eE---c-e----B-:0:0:1:00:0:0:0:5:10"
+    body = {"ask": "legal", "positions": [{"position": xgid, "dice": [3, 1]}] * 1000}
+    assert len(json.dumps(body)) > 65_536
+    answers = ask(client, "batch", **body).json()["answers"]
+    assert len(answers) == 1000 and all(len(answer["plays"]) == 16 for answer in answers)
+    assert "524,288 bytes" in sentence(client.post("/api/v1/batch", content=b" " * 600_000), 413)
+
+
+def test_a_batch_that_takes_too_long_gives_what_is_done(monkeypatch):
+    def slow(body):
+        time.sleep(0.1)
+        return {"done": True}
+
+    monkeypatch.setitem(api.BATCHED, "cube", slow)
+    with TestClient(create_app(FairDice(KEY), Limits(work_seconds=1))) as client:
+        answers = ask(client, "batch", ask="cube", positions=[{}] * 100).json()["answers"]
+    done = answers.index({"message": answers[-1]["message"]})
+    assert len(answers) == 100 and 1 <= done < 10 and answers[:done] == [{"done": True}] * done
+    assert answers[-1]["message"].startswith(f"there was time for the first {done} of 100 only")
 
 
 def test_bots_and_their_cards(client):
@@ -211,6 +241,10 @@ def test_act_follows_the_rules(client):
     ("path", "body", "words"),
     [
         ("legal", {}, "position is missing"),
+        ("legal", {"position": 5}, "position must be an XGID, a gnubg ID"),
+        ("evaluate", {"position": 5}, "not '5'"),
+        ("evaluate", {"position": [0] * 26}, "the board is empty"),
+        ("cube", {"position": START, "dice": [3, 1]}, "a cube decision comes before the roll"),
         ("legal", {"position": START}, "there are no dice"),
         ("legal", {"position": START, "dice": [3]}, "a roll is two whole numbers"),
         ("legal", {"position": START, "dice": [3, 9]}, "a roll is two whole numbers"),
@@ -228,6 +262,7 @@ def test_act_follows_the_rules(client):
         ("batch", {"positions": [{}] * 1001}, "at most 1,000 positions at once, not 1,001"),
         ("batch", {"ask": "love", "positions": [{}]}, "ask must be plays"),
         ("game/new", {"length": 4}, "length must be one of"),
+        ("game/review", {"bot": "strong@2"}, "in a review the bot is one of beginner, normal, strong"),
         ("game/act", {}, "a session is named by 32"),
         ("game/act", {"session": "0" * 32, "game": 1, "hash": "x"}, "promised by another server"),
     ],
@@ -356,6 +391,29 @@ def test_busy_and_slow_answers(monkeypatch):
         assert client.get("/move").status_code == 200
 
 
+def test_long_reviews_end_in_time_and_stand_in_nobodys_way(client, monkeypatch):
+    view = ask(client, "game/new").json()
+
+    def endless(bot, record, progress):
+        while True:
+            time.sleep(0.01)
+            progress()
+
+    with (
+        TestClient(create_app(FairDice(KEY), Limits(threads=2, work_seconds=1))) as own,
+        ThreadPoolExecutor(3) as pool,
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(table, "analyze_record", endless)
+            reviews = [pool.submit(ask, own, "game/review", **sent(view)) for _ in range(3)]
+            time.sleep(0.1)
+            for _ in range(3):
+                assert ask(own, "legal", position=START, dice=[3, 1]).status_code == 200
+            told = [sentence(review.result(), 503) for review in reviews]
+        assert all("there was no time to review" in message for message in told)
+        assert ask(own, "game/review", **sent(view)).status_code == 200  # no thread is at the old ones still
+
+
 def test_a_mistake_of_the_server_is_a_sentence_too(monkeypatch, caplog):
     def broken(query):
         raise ZeroDivisionError
@@ -439,15 +497,19 @@ def test_what_was_promised_is_kept(client):
     wrong = {"kind": "play", "moves": [[24, 1]]}
     if view["match"]["decision"] == "play":
         assert sentence(ask(client, "game/act", **sent(view), action=wrong), 400)
-    # Resigned, told, and then taken back: no more dice.
+    # Resigned, told, and then taken back: no more dice, neither asked for nor slipped in among what was done.
     given_up = ask(client, "game/act", **sent(view), action={"kind": "resign", "points": 3}).json()
     over = ask(client, "game/bot", **sent(given_up)).json()
     assert over["match"]["decision"] == "over"
     assert ask(client, "game/reveal", **sent(over)).status_code == 200
+    assert ask(client, "game/mat", **sent(over)).status_code == 200
+    before_the_end = sent(view)
     if view["match"]["decision"] == "play":
-        view = played_on(client, view)
-    message = sentence(ask(client, "game/bot", **sent(view)), 400)
-    assert "nothing more is thrown" in message or "not the bot's turn" in message
+        before_the_end["actions"].append({"kind": "play", "moves": first_way(view["steps"])})
+    before_the_end["actions"].append({"kind": "roll"})
+    for path in ("game/act", "game/bot"):
+        assert "nothing more is thrown" in sentence(ask(client, path, **before_the_end), 400)
+        assert "nothing more is thrown" in sentence(ask(client, path, **sent(view)), 400)
 
 
 def test_fair_dice_are_a_function_of_key_session_and_game():

@@ -58,6 +58,8 @@ def test_match_files_from_one_format_to_the_other(say, tmp_path):
     assert read_file("b.mat") == read_file("a.sgf") == read_file(source)
     code, out, _ = say("convert", "a.sgf", "--to", "mat")
     assert code == 0 and out == Path("b.mat").read_text()
+    assert say("convert", "a.sgf", "--to", "mat", "-o", "c.txt")[0] == 0  # an ending that says nothing
+    assert read_file("c.txt") == read_file(source)
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "gb18030", "latin-1"])
@@ -127,6 +129,8 @@ def test_a_write_protected_file_is_not_replaced(say, monkeypatch):
         (["binary.sgf", "--to", "mat"], "binary.sgf: the file is not text"),
         (["empty.sgf", "--to", "mat"], "empty.sgf: the file is empty"),
         ([".mat", "--to", "sgf"], ".mat: Is a directory"),
+        (["bad.mat", "-o", "missing/folder/x.sgf"], "-o missing/folder/x.sgf: there is no folder"),
+        (["bad.mat", "--to", "sgf", "-o", "x.mat"], "-o x.mat ends as a .mat file, and --to says sgf"),
         ([XGID, "--to", "yaml"], "invalid choice: 'yaml'"),
     ],
 )
@@ -148,7 +152,7 @@ def test_the_board_in_the_terminal(say):
     assert code == 0
     assert "X player 1" in out and "O player 0" in out and "pips 167" in out
     assert out.splitlines()[-2:] == [
-        "3-point match, Crawford game; player 0 2, player 1 1; no cube",
+        "3-point match, Crawford game; player 0: 2, player 1: 1; no cube",
         "player 1 to play 5-3",
     ]
 
@@ -173,7 +177,8 @@ def test_a_bad_identifier_is_told_in_one_sentence(say):
     code, out, err = say("show", XGID[:-3])
     assert (code, out) == (2, "") and err == "bgai show: an XGID has 10 fields with colons between, this one has 9\n"
     code, _, err = say("show", XGID, "--svg", "no/where.svg")
-    assert code == 2 and "No such file" in err and len(err.splitlines()) == 1
+    folder = Path("no").resolve()
+    assert code == 2 and err == f"bgai show: --svg no/where.svg: there is no folder {folder}\n"
 
 
 def test_the_diagram_shows_men_counts_dice_and_cube(say):

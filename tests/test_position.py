@@ -141,6 +141,7 @@ def test_men_may_come_in_any_whole_numbers():
         ("", "14 characters"),
         ("4HPwATDgc/ABM", "14 characters, .* has 13"),
         ("4HPwATDgc/ABMAA", "14 characters, .* has 15"),
+        ("4HPwATDgc/ABMB", "its last character can only be A, Q, g or w"),
         ("4HPwATDgc/ABMA:8IluACAACAAE", "14 characters"),
         ("4HPwATDgc_ABMA", "only A-Z a-z 0-9"),
         ("4HPwATDgc/AB==", "only A-Z a-z 0-9"),

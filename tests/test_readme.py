@@ -88,6 +88,14 @@ def test_links_lead_to_files(readme):
             assert ((HOUSE / readme).parent / link.partition("#")[0]).exists(), f"{readme}: {link} is not there"
 
 
+@pytest.mark.parametrize("document", [*READMES, "docs/architecture.md", "docs/frontends.md"])
+def test_environment_variables_are_those_that_the_code_reads(document):
+    code = "".join(path.read_text(encoding="utf-8") for path in (HOUSE / "bgai").rglob("*.py"))
+    read = set(re.findall(r'environ(?:ment)?(?:\.get\(|\[)"(BGAI_\w+)"', code))
+    assert {"BGAI_HOME", "BGAI_ENGINE_SECONDS"} <= read
+    assert set(re.findall(r"BGAI_\w+", (HOUSE / document).read_text(encoding="utf-8"))) <= read
+
+
 @pytest.mark.parametrize("readme", READMES)
 def test_nothing_is_left_to_fill_in(readme):
     assert re.findall(r"@[A-Z_]+@|TODO|TBD|XXX", text(readme)) == []

@@ -558,7 +558,7 @@ def test_a_second_terminal_is_told_and_touches_nothing(monkeypatch, tmp_path, ca
         assert run_play(monkeypatch, tmp_path, "2\nsave\nresign\n1\ny\n3\n", "--bot", "random", "--seed", "6") == 0
         shown = " ".join(capsys.readouterr().out.split())
         assert f"Another `bgai play` keeps its game in {tmp_path / 'game.json'}, so this one is not saved." in shown
-        assert "This game is not saved." in shown and shown.endswith("Your game could not be saved and is lost.")
+        assert "This game is not saved." in shown and shown.endswith(terminal.LEFT_BESIDE)
         assert (tmp_path / "game.json").read_bytes() == before
         first.communicate("quit\n", timeout=60)
     # The first one's game goes on, whatever the second did, and what killed writes left is cleared away.

@@ -30,7 +30,7 @@ from train.learner import Learner, NotFinite, schedule
 from train.lessons import play_lesson, start_lesson
 from train.loop import batch_size, reaches
 from train.model import ValueModel, to_network
-from train.selfplay import Games, play_games
+from train.selfplay import Games, SelfPlay, play_games
 from train.starts import first_boards
 from train.targets import all_dice_targets, lambda_returns
 
@@ -940,7 +940,7 @@ def test_scattered_starts_depend_on_seed_and_game_alone():
 
 
 def test_scattered_games_begin_with_any_roll(network):
-    games = play_games(network.outcomes, seed=3, first=0, count=400, scattered=1.0)
+    games = play_games(network.outcomes, seed=3, first=0, count=400, ways=SelfPlay(scattered=1.0))
     begins = np.cumsum(games.lengths) - games.lengths
     boards, _ = first_boards(3, 0, 400, 1.0)
     np.testing.assert_array_equal(games.boards[begins], boards)
@@ -962,10 +962,12 @@ def test_scattered_games_begin_with_any_roll(network):
 def test_exploring_makes_other_plays_now_and_then(network):
     plain = play_games(network.outcomes, seed=3, first=0, count=200)
     assert not plain.explored.any()
-    games = play_games(network.outcomes, seed=3, first=0, count=200, explore=0.2)
+    games = play_games(network.outcomes, seed=3, first=0, count=200, ways=SelfPlay(explore=0.2))
     # A fifth of the rolls, but for those with a single play.
     assert 0.14 < games.explored.mean() < 0.2
-    assert same(play_games(network.outcomes, seed=3, first=50, count=1, explore=0.2), one_of(games, 50))
+    assert same(
+        play_games(network.outcomes, seed=3, first=50, count=1, ways=SelfPlay(explore=0.2)), one_of(games, 50)
+    )
     # What is told of a position is its best play, whatever was made.
     begins = np.cumsum(games.lengths) - games.lengths
     best = one_ply(network.outcomes, games.boards[begins], rolls(3, np.arange(200), 0))
@@ -989,7 +991,9 @@ def test_exploring_makes_other_plays_now_and_then(network):
 
 def test_luck_is_what_the_roll_brings_beyond_the_mean_of_all(network):
     bot = ValueBot(network, name="any")
-    games = play_games(network.outcomes, seed=3, first=0, count=3, sketch=network.outcomes, without_luck=True)
+    games = play_games(
+        network.outcomes, seed=3, first=0, count=3, sketch=network.outcomes, ways=SelfPlay(without_luck=True)
+    )
     assert same(games._replace(luck=games.luck * 0), play_games(network.outcomes, seed=3, first=0, count=3))
     ply = 0
     for i in range(games.lengths[0]):
@@ -1005,7 +1009,7 @@ def test_luck_is_what_the_roll_brings_beyond_the_mean_of_all(network):
 def test_without_luck_returns_have_less_noise_and_the_same_mean(network):
     how = {"seed": 5, "first": 0, "count": 3_000, "lam": 0.0, "all_dice": 0.0}
     plain = play_lesson(network.outcomes, **how)
-    less = play_lesson(network.outcomes, **how, sketch=network.outcomes, without_luck=True)
+    less = play_lesson(network.outcomes, **how, sketch=network.outcomes, ways=SelfPlay(without_luck=True))
     np.testing.assert_array_equal(plain.boards, less.boards)
     sure = all_dice_targets(network.outcomes, plain.boards[:2000]) @ POINTS
     noise, rest = plain.targets[:2000] @ POINTS - sure, less.targets[:2000] @ POINTS - sure

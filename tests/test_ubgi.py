@@ -168,6 +168,29 @@ def test_any_bot_is_an_engine():
     assert say(engine, "go cube") == ["bestcube nodouble"]
 
 
+def test_a_bot_is_ready_when_it_has_decided_everything_once():
+    asked = []
+
+    class Asked(RandomBot):
+        def choose_boards(self, boards, dice):
+            asked.append("play")
+            return super().choose_boards(boards, dice)
+
+        def doubles(self, boards, stakes):
+            asked.append("double")
+            return super().doubles(boards, stakes)
+
+        def takes(self, boards, stakes):
+            asked.append("take")
+            return super().takes(boards, stakes)
+
+    engine = UbgiEngine(Asked())
+    assert say(engine, "ubgi")[-1] == "ubgiok" and asked == []
+    assert say(engine, "isready") == ["readyok"] and set(asked) == {"play", "double", "take"}
+    asked.clear()
+    assert say(engine, "newgame", "isready") == ["readyok"] and asked == []
+
+
 def test_random_lines_never_end_it(engine):
     pick = random.Random(1)
     words = [

@@ -35,7 +35,7 @@ SEEN = """() => {
   const dialog = document.getElementById("ask");
   return {
     dialog: dialog.open ? [...dialog.querySelectorAll("button[data-value]")].map((b) => b.dataset.value) : null,
-    roll: shown("roll"), confirm: shown("confirm"), undo: shown("undo"), retry: shown("retry"),
+    roll: shown("roll"), take: shown("take"), confirm: shown("confirm"), undo: shown("undo"), retry: shown("retry"),
     sources: [...document.querySelectorAll(".place.source")].map((e) => Number(e.dataset.place)),
     status: document.getElementById("status").textContent,
   };
@@ -138,7 +138,7 @@ def settled(page) -> dict:
     for _ in range(600):
         seen = page.evaluate(SEEN)
         assert not seen["retry"], seen["status"]
-        if seen["dialog"] or seen["roll"] or seen["confirm"] or seen["sources"]:
+        if seen["dialog"] or seen["roll"] or seen["take"] or seen["confirm"] or seen["sources"]:
             return seen
         page.wait_for_timeout(15)
     raise AssertionError(seen)
@@ -150,10 +150,10 @@ def play_to_the_end(page, press, most=1500) -> int:
     for _ in range(most):
         seen = settled(page)
         if seen["dialog"]:
-            if "take" not in seen["dialog"]:
-                assert {"more", "review"} <= set(seen["dialog"])
-                return turns
-            press_on(page, press, "#ask button[data-value=take]")
+            assert {"more", "review"} <= set(seen["dialog"])
+            return turns
+        if seen["take"]:
+            press_on(page, press, "#take")
         elif seen["confirm"]:
             turns += 1
             press_on(page, press, "#confirm")
@@ -182,12 +182,35 @@ def test_a_whole_game_by_mouse_with_its_review(new_page):
     page.click("#ask button[data-value=review]")
     page.wait_for_selector("#ask-title:has-text('Your errors')")
     assert "error rate (PR)" in page.inner_text("#ask-body")
+    errors = page.locator("#ask-body ol.errors button").all_inner_texts()
     page.locator("#ask-body ol.errors button").first.click()
-    assert page.locator("#looking").is_visible()
+    assert page.inner_text("#look-text") == f"Error 1 of {len(errors)}: {errors[0]}"
+    for text in errors[1:3]:
+        page.click("#look-on")
+        assert page.inner_text("#look-text").endswith(text)
+        assert page.inner_text("#log [aria-current]").split()[-1] in text  # the line of the play that was made
+    page.click("#look-end")  # back to the list, and from the board to the list again
+    assert page.locator("#ask-body ol.errors button").all_inner_texts() == errors
+    page.keyboard.press("Escape")
+    page.click("#review")
+    assert page.locator("#ask-body ol.errors button").all_inner_texts() == errors
+    page.keyboard.press("Escape")
+    # Looking back counts the lines of the log, which follows.
+    page.locator("#log button").last.click()
+    lines = page.locator("#log li").count()
+    assert page.inner_text("#look-text") == f"Looking back: move {lines} of {lines}"
+    for _ in range(20):
+        page.click("#look-back")
+    assert page.inner_text("#look-text") == f"Looking back: move {lines - 20} of {lines}"
+    log, line = (page.locator(which).bounding_box() for which in ("#log", "#log [aria-current]"))
+    assert log["y"] <= line["y"] and line["y"] + line["height"] <= log["y"] + log["height"] + 1
     page.click("#look-end")
     page.locator("#dicebox summary").click()
     until(page, "document.getElementById('proof').textContent.startsWith('Checked: the hash and all')")
-    assert page.evaluate("localStorage.getItem('bgai.game')") is None
+    # Neither a long log nor the seed makes the page larger than what it shows.
+    assert page.evaluate("document.documentElement.scrollWidth") <= WIDE["viewport"]["width"]
+    table = page.locator("#table").bounding_box()
+    assert page.evaluate("document.documentElement.scrollHeight") <= table["y"] + table["height"] + 1
     page.click("#after")
     until(page, "document.querySelectorAll('#log li').length === 0")
 
@@ -212,11 +235,9 @@ def test_a_whole_game_by_keyboard_alone(new_page):
     for _ in range(1500):
         seen = settled(page)
         if seen["dialog"]:
-            if "take" not in seen["dialog"]:
-                break
-            page.keyboard.press("Enter")
-        elif seen["confirm"] or seen["roll"]:
-            wanted = "confirm" if seen["confirm"] else "roll"
+            break
+        if seen["confirm"] or seen["roll"] or seen["take"]:
+            wanted = next(name for name in ("confirm", "roll", "take") if seen[name])
             if page.evaluate(focused) != wanted:
                 tab_to(wanted)
             page.keyboard.press("Enter")
@@ -238,7 +259,7 @@ def test_every_place_is_reached_by_arrows_and_has_a_name(new_page):
     choose(page)
     page.click("#start")
     while not (seen := settled(page))["sources"]:
-        page.click("#roll" if seen["roll"] else "#ask button[data-value=take]")
+        page.click("#roll" if seen["roll"] else "#take")
     page.locator("[data-place='13']").focus()
     names = []
     for key in ["ArrowRight"] * 13 + ["ArrowDown"] + ["ArrowLeft"] * 13:
@@ -269,7 +290,7 @@ def test_a_whole_game_by_touch_on_a_phone(new_page):
 def first_turn(page) -> dict:
     """Goes on to the person's first turn with men lit."""
     while not (seen := settled(page))["sources"]:
-        page.click("#roll" if seen["roll"] else "#ask button[data-value=take]")
+        page.click("#roll" if seen["roll"] else "#take")
     return seen
 
 
@@ -277,6 +298,20 @@ def men(page) -> list[str]:
     return page.locator("[data-place]").evaluate_all(
         "all => all.map((e) => e.getAttribute('aria-label').split(',')[0])"
     )
+
+
+def test_a_phone_on_its_side_shows_the_whole_board_and_the_buttons(new_page):
+    page = new_page(viewport={"width": 844, "height": 390}, has_touch=True, is_mobile=True)
+    choose(page, match="5")
+    page.tap("#start")
+    page.wait_for_selector("#roll:visible")
+    whole = "[document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
+    assert page.evaluate(whole) == [844, 390]
+    board, roll = page.locator("#board").bounding_box(), page.locator("#roll").bounding_box()
+    assert board["height"] > 360 and board["y"] + board["height"] <= 390
+    assert roll["x"] > board["x"] + board["width"] and roll["y"] + roll["height"] <= 390
+    parts = [page.locator(f"#{name}").bounding_box() for name in ("my-score", "match-text", "their-score")]
+    assert all(a["x"] + a["width"] <= b["x"] for a, b in zip(parts, parts[1:], strict=False))
 
 
 def test_an_illegal_drag_is_refused_and_a_legal_one_moves(new_page):
@@ -319,8 +354,8 @@ def test_saved_closed_and_continued(new_page, server):
             if seen["confirm"]:
                 page.click("#confirm")
                 break
-            if seen["roll"] or seen["dialog"]:
-                page.click("#roll" if seen["roll"] else "#ask button[data-value=take]")
+            if seen["roll"] or seen["take"]:
+                page.click("#roll" if seen["roll"] else "#take")
             else:
                 at = middle(page, seen["sources"][0])
                 page.mouse.click(*at)
@@ -337,7 +372,7 @@ def test_saved_closed_and_continued(new_page, server):
     assert page.inner_text("#log") == log and men(page) == standing and page.inner_text("#match-text") == texts
     # Looking back and on again.
     page.locator("#log button").first.click()
-    assert "Looking back: move 1 of" in page.inner_text("#look-text")
+    assert page.inner_text("#look-text") == f"Looking back: move 1 of {page.locator('#log li').count()}"
     page.click("#look-end")
     assert men(page) == standing
     # Leaving asks; restarting discards.
@@ -412,7 +447,7 @@ def test_a_double_is_offered_and_dropped(new_page):
     assert "Beginner may take" in page.inner_text("#ask-body")
     page.click("#ask button[data-value=yes]")
     page.wait_for_selector("#ask button[data-value=more]")
-    assert "the double was dropped: 1 point" in page.inner_text("#ask-body")
+    assert "The double was dropped: 1 point" in page.inner_text("#ask-body")
     assert "drops" in page.inner_text("#log") and page.inner_text("#my-score") == "1"
     page.click("#ask button[data-value=more]")
     until(page, "document.getElementById('match-text').textContent.includes('Game 2')")
@@ -423,13 +458,111 @@ def test_the_bot_doubles_and_the_person_drops(new_page):
         lambda view: view["match"]["decision"] == "take" and view["decider"] == 0, person="first", bot="strong"
     )
     page = opened_with(new_page, saved)
-    page.wait_for_selector("#ask button[data-value=drop]")
-    page.keyboard.press("Escape")
-    page.keyboard.press("Escape")
-    assert page.locator("#ask button[data-value=drop]").is_visible()  # it must be answered
-    page.click("#ask button[data-value=drop]")
+    # The board is in sight, without the dice of the turn before; the answer is due and has the focus.
+    page.wait_for_selector("#drop:visible")
+    assert not page.locator("#ask").is_visible() and page.locator("#board .die").count() == 0
+    assert "Strong doubles to 2" in page.inner_text("#status") and not page.locator("#roll").is_visible()
+    assert page.evaluate("document.activeElement.id") == "take"
+    page.click("#hint")
+    page.wait_for_selector("#hints li:nth-child(4)")
+    assert re.search(
+        r"Strong would (take|drop)\s+Take\s+[+−]\d\.\d{3}\s+Drop\s+−1\.000\s+You win\s+\d+\.\d%",
+        page.inner_text("#hints"),
+    )
+    page.locator("#take").focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
     page.wait_for_selector("#ask button[data-value=more]")
     assert page.inner_text("#their-score") == "1"
+
+
+def test_a_question_that_failed_is_asked_again_and_the_laid_move_stays(new_page):
+    page = new_page()
+    choose(page)
+    page.click("#start")
+    seen, leaving = first_turn(page), "!dispatchEvent(new Event('beforeunload', { cancelable: true }))"
+    assert not page.evaluate(leaving)
+    while not seen["confirm"]:
+        at = middle(page, seen["sources"][0])
+        page.mouse.click(*at)
+        page.mouse.click(*at)
+        seen = settled(page)
+    assert page.evaluate(leaving)  # the move that is laid would be lost, and nothing else
+    laid, lines = men(page), page.locator("#log li").count()
+    page.evaluate("window.online = fetch; window.fetch = () => Promise.reject(new TypeError('no network')); 0")
+    page.click("#confirm")
+    page.wait_for_selector("#retry:visible")
+    assert "does not answer" in page.inner_text("#status")
+    assert men(page) == laid and page.locator("#undo").is_visible()
+    page.evaluate("window.fetch = window.online; 0")
+    page.click("#retry")
+    until(page, f"document.querySelectorAll('#log li').length > {lines}")
+    assert not page.locator("#retry").is_visible() and not page.evaluate(leaving)
+
+
+def test_a_finished_match_says_who_resigned_and_is_there_after_a_reload(new_page):
+    view = table.new_game(FairDice(KEY), {"length": 1})
+    kept = {name: view[name] for name in ("session", "game", "hash", "start", "actions", "score")}
+    meta = {"bot": "beginner", "length": 1, "cube": True, "rolls": None}
+    page = opened_with(new_page, json.dumps({"version": 1, "meta": meta, "savedGame": 1, **kept}))
+    first_turn(page)
+    page.click("#resign")
+    page.click("#ask button[data-value='1']")
+    page.wait_for_selector("#ask button[data-value=more]")
+    assert "You resigned: 1 point." in page.inner_text("#ask-body")
+    page.select_option("#language", "zh-Hans", force=True)
+    page.reload()
+    assert not page.evaluate("!dispatchEvent(new Event('beforeunload', { cancelable: true }))")
+    assert page.inner_text("#continue-button") == "再看一看"
+    page.click("#continue-button")
+    page.wait_for_selector("#ask button[data-value=more]")
+    assert "你认输：1 分。" in page.inner_text("#ask-body") and page.inner_text("#after") == "再来一场"
+    page.click("#ask button[data-value=board]")
+    assert page.inner_text("#status") == "入门赢得了整场比赛 · 比分 0–1。"
+    page.click("#review")
+    page.wait_for_selector("#ask-title:has-text('失误')")
+    page.click("#ask button[data-value=close]")
+    page.click("#leave")
+    page.click("#start")  # nothing is asked: that game is over
+    page.wait_for_selector("#roll:visible")
+
+
+def test_what_is_no_saved_game_is_put_aside(new_page):
+    page, wrong = new_page(), '{"version":1,"meta":{"bot":"normal"},"actions":[],"score":5}'
+    page.evaluate("wrong => localStorage['bgai.game'] = wrong", wrong)
+    page.reload()
+    page.wait_for_selector("#lobby:visible")
+    assert not page.locator("#continue").is_visible()
+    assert page.evaluate("localStorage['bgai.game']") == wrong
+    page.click("#start")
+    page.wait_for_selector("#roll:visible")
+    assert page.evaluate("localStorage['bgai.game.damaged']") == wrong
+
+
+def test_a_tied_opening_throw_is_said_to_be_thrown_again(new_page):
+    dice = FairDice(KEY)
+    view = {"match": {"decision": "play"}}
+    while view["match"]["decision"] != "opening":
+        fresh = table.new_game(dice, {"length": 5})
+        body = {name: fresh[name] for name in ("session", "game", "hash", "start", "actions")}
+        view = table.act(dice, {**body, "action": {"kind": "begin"}})
+    meta = {"bot": "beginner", "length": 5, "cube": True, "rolls": None}
+    actions = [{"kind": "begin", "dice": view["actions"][0]["dice"]}]
+    saved = {"version": 1, "meta": meta, "savedGame": 1, "score": [0, 0], **body, "actions": actions}
+    page = opened_with(new_page, json.dumps(saved))
+    page.wait_for_selector("#roll:visible")
+    assert re.fullmatch(r"(\d)–\1: rolled again", page.inner_text("#log").strip())
+    page.click("#log button")
+    assert page.locator("#board .die.d0").count() == page.locator("#board .die.d1").count() == 1
+
+
+def test_under_the_jacoby_rule_only_a_single_game_can_be_offered(new_page):
+    page = new_page()
+    choose(page)
+    page.click("#start")
+    first_turn(page)
+    page.click("#resign")
+    assert page.evaluate(SEEN)["dialog"] == ["1", "no"]
 
 
 def test_hint_resignation_and_rules(new_page):
@@ -499,7 +632,6 @@ def test_a_whole_game_on_a_site_without_a_server(new_page, site):
     page.wait_for_selector("#ask-title:has-text('Your errors')", timeout=300_000)
     assert "error rate (PR)" in page.inner_text("#ask-body")
     page.click("#ask button[data-value=close]")
-    page.click("#ask button[data-value=board]")
     page.locator("#dicebox summary").click()
     until(page, "document.getElementById('proof').textContent.startsWith('Checked: the hash and all')")
     asked = {request.url.split("?")[0] for request in requests}
@@ -521,12 +653,12 @@ def test_a_site_says_what_is_wrong_with_its_files_and_does_without_webcrypto(new
     page.click("#roll")
     for _ in range(600):  # until one of both has to think: the bot, or the adviser
         seen = page.evaluate(SEEN)
+        if "the file is damaged or not whole" in seen["status"]:
+            break
         if seen["sources"]:
             page.click("#hint")
         elif seen["roll"]:
             page.click("#roll")
-        if "the file is damaged or not whole" in page.inner_text("#status"):
-            break
         page.wait_for_timeout(25)
     else:
         raise AssertionError(seen)

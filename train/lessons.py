@@ -12,7 +12,7 @@ from numba import njit, uint64
 from bgai.evaluation.search import Evaluator, set_certain
 from bgai.rules.dice import random_bits
 from bgai.rules.position import POINTS
-from train.selfplay import Games, play_games
+from train.selfplay import PLAIN, Games, SelfPlay, play_games
 from train.targets import all_dice_targets, lambda_returns
 
 
@@ -34,29 +34,15 @@ def play_lesson(
     count: int,
     lam: float,
     all_dice: float,
-    scattered: float = 0.0,
-    explore: float = 0.0,
+    ways: SelfPlay = PLAIN,
     sketch: Evaluator | None = None,
-    sift: bool = False,
-    without_luck: bool = False,
 ) -> Lesson:
-    """Play games number `first` to `first` + `count` - 1 and make the targets; `scattered` and what follows as for
-    `play_games`.
+    """Play games number `first` to `first` + `count` - 1 and make the targets.
 
     With all_dice = 0 these are λ-returns of all positions; else the mean over all rolls, of a share `all_dice` of the
     positions that depends on seed, game and ply alone.
     """
-    games = play_games(
-        evaluate,
-        seed=seed,
-        first=first,
-        count=count,
-        scattered=scattered,
-        explore=explore,
-        sketch=sketch,
-        sift=sift,
-        without_luck=without_luck,
-    )
+    games = play_games(evaluate, seed=seed, first=first, count=count, ways=ways, sketch=sketch)
     aside = games.aside.reshape(-1, POINTS)[: None if sketch is not None else 0]
     roughly = evaluate(aside, aside, np.arange(len(aside) + 1))
     set_certain(aside, roughly)
@@ -64,7 +50,7 @@ def play_lesson(
         targets = lambda_returns(games.next_outcomes, games.over, games.explored, games.luck, lam)
         return Lesson(games, games.boards, targets, aside, roughly)
     boards = games.boards[_drawn(seed, first, games.lengths, min(int(all_dice * 2.0**32), 2**32))]
-    return Lesson(games, boards, all_dice_targets(evaluate, boards, sketch if sift else None), aside, roughly)
+    return Lesson(games, boards, all_dice_targets(evaluate, boards, sketch if ways.sift else None), aside, roughly)
 
 
 def start_lesson(
@@ -75,11 +61,8 @@ def start_lesson(
     count: int,
     lam: float,
     all_dice: float,
-    scattered: float = 0.0,
-    explore: float = 0.0,
+    ways: SelfPlay = PLAIN,
     sketch: Evaluator | None = None,
-    sift: bool = False,
-    without_luck: bool = False,
     workers: int,
     pool: Executor,
 ) -> Callable[[], Lesson]:
@@ -97,11 +80,8 @@ def start_lesson(
             count=end - begin,
             lam=lam,
             all_dice=all_dice,
-            scattered=scattered,
-            explore=explore,
+            ways=ways,
             sketch=sketch,
-            sift=sift,
-            without_luck=without_luck,
         )
         for begin, end in zip(bounds, bounds[1:], strict=False)
         if end > begin

@@ -33,7 +33,7 @@ from train.grow import grown, with_encoding
 from train.learner import Learner, NotFinite, schedule
 from train.lessons import start_lesson
 from train.model import to_network
-from train.selfplay import Games
+from train.selfplay import Games, SelfPlay
 
 OUTCOME_NAMES = ("win", "gammon", "backgammon", "loss", "gammon_loss", "backgammon_loss")
 ARENA_SEED = 2026
@@ -142,11 +142,8 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
             count=min(batch_size(done, run.first_batch_games, run.batch_games), run.games - done),
             lam=lambda_at(done / run.games),
             all_dice=learning.all_dice,
-            scattered=run.scattered,
-            explore=run.explore,
+            ways=SelfPlay(run.scattered, run.explore, run.sift, learning.without_luck),
             sketch=to_network(sketcher.encoding, playing_sketch).outcomes if sketcher else None,
-            sift=run.sift,
-            without_luck=learning.without_luck,
             workers=run.workers,
             pool=pool,
         )

@@ -41,27 +41,35 @@ class Games(NamedTuple):
         return Games(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
+class SelfPlay(NamedTuple):
+    """How games are played."""
+
+    scattered: float = 0.0
+    """Share of the games that begin at scattered positions (see train.starts)."""
+    explore: float = 0.0
+    """Share of the rolls that not the best play is made of but one drawn by how near it comes, or plays that the
+    network wrongly dislikes would never be met."""
+    sift: bool = False
+    """Whether the sketch sifts the plays (see bgai.evaluation.search)."""
+    without_luck: bool = False
+    """Whether the sketch measures the luck of every roll."""
+
+
+PLAIN = SelfPlay()
+
+
 def play_games(
     evaluate: Evaluator,
     *,
     seed: int,
     first: int,
     count: int,
-    scattered: float = 0.0,
-    explore: float = 0.0,
+    ways: SelfPlay = PLAIN,
     sketch: Evaluator | None = None,
-    sift: bool = False,
-    without_luck: bool = False,
 ) -> Games:
-    """Play games number first to first + count - 1 to their end, both sides by one ply.
-
-    A share `scattered` of them begins at scattered positions (see train.starts). At a share `explore` of the rolls
-    not the best play is made but one drawn by how near it comes, or plays that the network wrongly dislikes would
-    never be met. By the sketch plays are sifted where `sift` says so (see bgai.evaluation.search), and for
-    `without_luck` the luck of every roll is measured.
-    """
+    """Play games number first to first + count - 1 to their end, both sides by one ply."""
     numbers = np.arange(count)
-    boards, opened = first_boards(seed, first, count, scattered)
+    boards, opened = first_boards(seed, first, count, ways.scattered)
     lengths = np.zeros(count, dtype=np.int64)
     points = np.zeros(count, dtype=np.int8)
     played: list[tuple[np.ndarray, ...]] = []
@@ -75,20 +83,20 @@ def play_games(
         rows, starts = trusted_afterstates(boards, dice, workspace)
         aside = rows[_any_rows(starts, seed, first + numbers, ply)]
         parents = np.ascontiguousarray(turn(boards))
-        if sift and sketch is not None:
+        if ways.sift and sketch is not None:
             rows, starts = sifted(sketch, parents, rows, starts)
         outcomes = evaluate(parents, rows, starts)
         set_certain(rows, outcomes)
         best = best_rows(outcomes, starts)
         made = best
-        if explore:
-            made = _drawn_rows(outcomes, starts, best, explore, seed, first + numbers, ply)
+        if ways.explore:
+            made = _drawn_rows(outcomes, starts, best, ways.explore, seed, first + numbers, ply)
         after = rows[made]
         lost = points_lost_many(after)
         over = lost > 0
         ends = over if made is best else points_lost_many(rows[best]) > 0
         luck = np.zeros((len(boards), OUTCOMES), dtype=np.float32)
-        if without_luck and sketch is not None:
+        if ways.without_luck and sketch is not None:
             luck = roll_luck(best_replies(sketch, boards).outcomes, dice)
         played.append((boards, outcomes[best], ends, made != best, luck, aside, numbers))
         lengths[numbers] = ply + 1

@@ -1,9 +1,9 @@
 """Duplicate games in lockstep: what is played and counted. Knows nothing of files, printing or the bots.
 
-Games come in pairs. Both games of a pair use the same dice, and the bots change seats in between, so luck
-that depends on the dice alone cancels. Seat 0 owns the first die of the opening roll; the higher die starts.
-Points are those of cubeless money games: 1 single, 2 gammon, 3 backgammon. An engine that gives no legal answer loses
-that game as a single one.
+Games come in pairs. Both games of a pair use the same dice, and the bots change seats in between, so luck that
+depends on the dice alone cancels. What luck is left may be measured roll by roll and taken out. Seat 0 owns the first
+die of the opening roll; the higher die starts. Points are those of cubeless money games: 1 single, 2 gammon, 3
+backgammon. An engine that gives no legal answer loses that game as a single one.
 """
 
 from __future__ import annotations
@@ -22,6 +22,10 @@ from bgai.referees import illegal_rows
 from bgai.rules.dice import rolls
 from bgai.rules.outcome import points_lost_many
 from bgai.rules.position import POINTS, Position, start_board
+
+Luck = Callable[[np.ndarray, np.ndarray], np.ndarray]
+"""What rolls [N, 2] brought the players who rolled on boards [N, 26], in points [N]; its mean over all rolls must be
+zero for every board, as that of `bgai.evaluation.lookahead.luck_in_points`."""
 
 MAX_PLIES = 10_000
 MAX_SEED = 2**63 - 1
@@ -56,6 +60,9 @@ class MatchResult:
     points: np.ndarray
     """[games] int8, A's points of each game: game 2i and 2i + 1 are pair i, A in seat 0 first."""
     seconds: float
+    luck: np.ndarray | None = None
+    """[games] float64, what the rolls of both brought A in each game, where that was measured; `pair_means`, and with
+    them the score, are then less this luck."""
     verdict: Verdict | None = None
     """What the sequential test said, if there was one."""
     forfeits: tuple[Forfeit, ...] = ()
@@ -67,8 +74,9 @@ class MatchResult:
 
     @property
     def pair_means(self) -> np.ndarray:
-        """[pairs] float64, A's points per game in each pair."""
-        return self.points.reshape(-1, 2).mean(axis=1)
+        """[pairs] float64, A's points per game in each pair, less the luck where it was measured."""
+        points = self.points if self.luck is None else self.points - self.luck
+        return points.reshape(-1, 2).mean(axis=1)
 
     @property
     def score(self) -> Score:
@@ -104,12 +112,14 @@ def play_match(
     sprt_bounds: Sequence[float] | None = None,
     check_plays: bool = True,
     pairs_at_once: int | None = None,
+    luck: Luck | None = None,
 ) -> MatchResult:
     """Play `games` duplicate games (an even number, or fewer once the sequential test has decided).
 
     The result depends on the bots, the number of games and the seed, never on the batches. `progress` gets
     the result so far after every batch; `sprt_bounds` are LOW and HIGH in points per game. `check_plays`
-    makes sure that every board is legal; bots that choose among bgai's own afterstates do not need it.
+    makes sure that every board is legal; bots that choose among bgai's own afterstates do not need it. With `luck`
+    the score is less the luck of the dice: its mean stays the same, its interval shrinks to a quarter or less.
     Raises ArenaError, and ValueError for bounds of which LOW is not below HIGH.
     """
     check_games_and_seed(games, seed)
@@ -120,12 +130,22 @@ def play_match(
         check_sprt_bounds(low, high)
     began = time.monotonic()
     points = np.zeros(0, dtype=np.int8)
+    lucks = np.zeros(0)
     forfeits: tuple[Forfeit, ...] = ()
     result = MatchResult(bot_a.name, bot_b.name, seed, points, 0.0)
-    for batch in _batches(bot_a, bot_b, games // 2, seed, check_plays, pairs_at_once):
+    for batch in _batches(bot_a, bot_b, games // 2, seed, check_plays, pairs_at_once, luck):
         forfeits += tuple(lost._replace(game=len(points) + lost.game) for lost in batch.forfeits)
         points = np.concatenate([points, batch.points.ravel()])
-        result = MatchResult(bot_a.name, bot_b.name, seed, points, time.monotonic() - began, forfeits=forfeits)
+        lucks = np.concatenate([lucks, batch.luck])
+        result = MatchResult(
+            bot_a.name,
+            bot_b.name,
+            seed,
+            points,
+            time.monotonic() - began,
+            luck=None if luck is None else lucks,
+            forfeits=forfeits,
+        )
         if sprt_bounds is not None:
             result = _up_to_verdict(result, sprt(result.pair_means, low, high))
         if progress is not None:
@@ -150,17 +170,19 @@ def play_pairs(bot_a: Bot, bot_b: Bot, pairs: np.ndarray, seed: int, *, check_pl
 
     Column 0 holds A's points with A in seat 0, column 1 with A in seat 1. Raises ArenaError.
     """
-    return _play_batch(bot_a, bot_b, pairs, seed, check_plays).points
+    return _play_batch(bot_a, bot_b, pairs, seed, check_plays, None).points
 
 
 class _Batch(NamedTuple):
     points: np.ndarray  # [P, 2] int8, as of play_pairs
+    luck: np.ndarray  # [2P] float64, what the rolls brought A; zero where luck is not measured
     forfeits: list[Forfeit]  # their games counted in this batch
 
 
-def _play_batch(bot_a: Bot, bot_b: Bot, pairs: np.ndarray, seed: int, check_plays: bool) -> _Batch:
+def _play_batch(bot_a: Bot, bot_b: Bot, pairs: np.ndarray, seed: int, check_plays: bool, luck: Luck | None) -> _Batch:
     games = 2 * len(pairs)
     points = np.zeros(games, dtype=np.int8)
+    lucks = np.zeros(games)
     live = np.arange(games)
     boards = np.repeat(start_board()[None], games, axis=0)
     opening = np.repeat(rolls(seed, pairs, 0), 2, axis=0)
@@ -169,6 +191,8 @@ def _play_batch(bot_a: Bot, bot_b: Bot, pairs: np.ndarray, seed: int, check_play
     forfeits: list[Forfeit] = []
     for ply in range(MAX_PLIES):
         dice = rolls(seed, pairs[live // 2], ply)
+        if luck is not None and ply:  # who begins, and with which roll, is the same for both bots
+            lucks[live] += np.where(a_to_roll, 1.0, -1.0) * luck(boards, dice)
         boards, failed = _played(bot_a, bot_b, boards, dice, a_to_roll, check_plays)
         won = points_lost_many(boards)
         for row, why in failed.items():
@@ -179,7 +203,7 @@ def _play_batch(bot_a: Bot, bot_b: Bot, pairs: np.ndarray, seed: int, check_play
         going = ~over
         live, boards, a_to_roll = live[going], boards[going], ~a_to_roll[going]
         if len(live) == 0:
-            return _Batch(points.reshape(-1, 2), forfeits)
+            return _Batch(points.reshape(-1, 2), lucks, forfeits)
     raise ArenaError(
         f"a game between {bot_a.name} and {bot_b.name} is not over after {MAX_PLIES:,} rolls "
         f"(seed {seed}, pair {int(pairs[live[0] // 2])})"
@@ -187,7 +211,13 @@ def _play_batch(bot_a: Bot, bot_b: Bot, pairs: np.ndarray, seed: int, check_play
 
 
 def _batches(
-    bot_a: Bot, bot_b: Bot, pairs: int, seed: int, check_plays: bool, at_once: int | None
+    bot_a: Bot,
+    bot_b: Bot,
+    pairs: int,
+    seed: int,
+    check_plays: bool,
+    at_once: int | None,
+    luck: Luck | None,
 ) -> Iterator[_Batch]:
     """The pairs in order. Batches grow while they take less than seconds: slow bots report early,
     fast ones run in large batches."""
@@ -196,7 +226,7 @@ def _batches(
     while done < pairs:
         began = time.monotonic()
         batch = np.arange(done, min(done + size, pairs), dtype=np.int64)
-        yield _play_batch(bot_a, bot_b, batch, seed, check_plays)
+        yield _play_batch(bot_a, bot_b, batch, seed, check_plays, luck)
         done += len(batch)
         if at_once is None and time.monotonic() - began < _BATCH_SECONDS / 2:
             size = min(2 * size, _MOST_PAIRS_AT_ONCE)
@@ -207,7 +237,8 @@ def _up_to_verdict(result: MatchResult, verdict: Verdict) -> MatchResult:
     points = result.points[: 2 * verdict.pairs]
     seconds = result.seconds * len(points) / len(result.points)
     forfeits = tuple(lost for lost in result.forfeits if lost.game < len(points))
-    return replace(result, points=points, seconds=seconds, verdict=verdict, forfeits=forfeits)
+    luck = None if result.luck is None else result.luck[: len(points)]
+    return replace(result, points=points, luck=luck, seconds=seconds, verdict=verdict, forfeits=forfeits)
 
 
 def _played(

@@ -49,9 +49,10 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
         description=(
             "Play a position out many times, cubeless money, and give its equity and chances, each ± one standard "
             "error. With --dice the best plays of the roll are compared, on the same dice for all. Luck is taken "
-            "out of the games, so they say as much as many times their number."
+            "out of the games, so they say as much as many times their number. Time grows with games times lines: "
+            "200 games of five plays take the strong bot about a minute."
         ),
-        epilog="Example: bgai rollout 4HPwATDgc/ABMA --dice 31",
+        epilog="Example: bgai rollout 4HPwATDgc/ABMA --dice 31 --games 200",
     )
     parser.add_argument(
         "position", metavar="ID", help="XGID, gnubg ID, FIBS board or JSON; score and cube do not count"

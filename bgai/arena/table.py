@@ -31,13 +31,16 @@ def match_lines(
     sprt_bounds: Sequence[float] | None = None,
 ) -> list[str]:
     """One line a match, in columns, and what the sequential test said below it."""
-    header = ("match", "points per game, 95%", "won (gammons, backgammons)", "lost", "games", "games/s")
+    luckless = any(result.luck is not None for result in results.values())
+    header: tuple[str, ...] = ("match", _points_text(results), *(("and luck",) if luckless else ()))
+    header += ("won (gammons, backgammons)", "lost", "games", "games/s")
     rows, notes = [header], [""]
     for (a, b), result in results.items():
         rows.append(
             (
                 f"{labels[a]} - {labels[b]}",
                 str(result.score),
+                *(() if result.luck is None else (f"{result.luck.mean():+.3f}",)),
                 _wins_text(result.wins),
                 _wins_text(result.losses),
                 f"{result.games:,}",
@@ -129,10 +132,15 @@ def _width(score: Score) -> float | None:
 
 def cross_table(labels: Sequence[str], results: dict[Pairing, MatchResult]) -> list[str]:
     """Points per game of the row's bot against the column's, with 95% intervals; "." where none played."""
-    cells = [["points per game, 95%", *labels]]
+    cells = [[_points_text(results), *labels]]
     for row, label in enumerate(labels):
         cells.append([label] + [_cell(results, row, column) for column in range(len(labels))])
     return aligned(cells, left=(0,))
+
+
+def _points_text(results: dict[Pairing, MatchResult]) -> str:
+    luckless = any(result.luck is not None for result in results.values())
+    return f"points per game{' less luck' if luckless else ''}, 95%"
 
 
 def verdict_line(result: MatchResult, bounds: Sequence[float]) -> str:
@@ -149,7 +157,8 @@ def verdict_line(result: MatchResult, bounds: Sequence[float]) -> str:
 
 
 def match_data(labels: Sequence[str], pairing: Pairing, result: MatchResult) -> dict[str, Any]:
-    """A match as JSON data; A's points of every game are there in order, so all numbers can be checked."""
+    """A match as JSON data; A's points of every game are there in order, and his luck where it was measured and taken
+    out, so all numbers can be checked."""
     points = result.score
     return {
         "a": labels[pairing[0]],
@@ -165,6 +174,7 @@ def match_data(labels: Sequence[str], pairing: Pairing, result: MatchResult) -> 
         "sprt": _verdict_data(result),
         "forfeits": _forfeit_data(labels, pairing, result.forfeits),
         "points": result.points.tolist(),
+        "luck": None if result.luck is None else result.luck.round(4).tolist(),
     }
 
 

@@ -172,6 +172,14 @@ def roll_luck(outcomes: np.ndarray, dice: np.ndarray) -> np.ndarray:
     return turn_outcomes(outcomes[np.arange(len(outcomes)), numbers]) - mean_over_rolls(outcomes)
 
 
+def luck_in_points(
+    evaluate: Evaluator, boards: np.ndarray, dice: np.ndarray, sketch: Evaluator | None = None
+) -> np.ndarray:
+    """As `roll_luck`, in points and from the boards [N, 26] int8 that were rolled on -> [N] float64. The better
+    `evaluate`, the more of the luck is seen; that its mean is zero does not depend on it."""
+    return equities(roll_luck(best_replies(evaluate, boards, sketch).outcomes, dice))
+
+
 @njit(cache=True, nogil=True)
 def _different(boards):
     """Of boards [N, R, 26] those that differ from the ones before in their group of R: the numbers of their rows,

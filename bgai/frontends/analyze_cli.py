@@ -19,7 +19,7 @@ from bgai.bots import ValueBot
 from bgai.evaluation.bearoff_tables import turned_off
 from bgai.evaluation.cube_decision import CubeDecision, cube_plies
 from bgai.files import check_apart, check_can_be_written, write_atomically
-from bgai.frontends.match_text import cube_text, due_text, kind_text, score_text
+from bgai.frontends.match_text import due_text, table_text
 from bgai.frontends.notation_cli import is_file
 from bgai.frontends.svg import draw_svg
 from bgai.notation.ids import parse_id, whole_id
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError("--html is for match files; bgai show ID --svg FILE draws a position")
     match = parse_id(args.text)
     bot = _open(args)
-    print(f"{kind_text(match)}; {score_text(match)}; {cube_text(match)}")
+    print(table_text(match))
     how = {
         "bot": bot.name,
         "plies": bot.plies,
@@ -357,7 +357,7 @@ def _html_table(head: list[str], rows: list[list[str]]) -> str:
 
 
 def _figure(choice: Choice, players: tuple[str, str]) -> str:
-    match = choice.before
+    match, names = choice.before, (_short(players[0]), _short(players[1]))
     if choice.ranked:
         best = choice.ranked[0].equity
         own = next(each for each in choice.ranked if str(each.play) == choice.made)
@@ -372,7 +372,12 @@ def _figure(choice: Choice, players: tuple[str, str]) -> str:
         table = "".join(f"<p>{escape(line)}</p>" for line in cube_lines(choice.cube)) if choice.cube else ""
     return (
         f"<figure><h3>{escape(f'Game {choice.game}, {choice.number})')} {escape(players[choice.player])} "
-        f"{choice.mark} {-choice.error:.3f}</h3>{draw_svg(match)}"
-        f"<figcaption>{escape(due_text(match))}: <b>{escape(choice.made)}</b>, better {escape(choice.best)}"
+        f"{choice.mark} {-choice.error:.3f}</h3>{draw_svg(match, names)}"
+        f"<figcaption>{escape(due_text(match, players))}: <b>{escape(choice.made)}</b>, better {escape(choice.best)}"
         f"{table}<code>{escape(whole_id(match))}</code></figcaption></figure>"
     )
+
+
+def _short(name: str) -> str:
+    """A name that has room in a diagram."""
+    return name if len(name) <= 18 else name[:17] + "…"

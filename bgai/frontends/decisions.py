@@ -43,6 +43,16 @@ def wants_to_take(bot: Bot, match: Match) -> bool:
     return bool(bot.takes(match.position.board[None], stakes_of(match))[0])
 
 
+def warm_up(bot: Bot) -> None:
+    """Let the bot decide everything once, so that nothing is compiled when somebody waits for it."""
+    match = Match(decision="roll")
+    chosen_play(bot, match.roll((3, 1)))
+    bot.choose(match.position, (6, 6))
+    wants_to_double(bot, match)
+    wants_to_take(bot, match.double())
+    bot.resigns(match.position)
+
+
 def accepts_resignation(bot: Bot, match: Match, kind: int) -> bool:
     """Whether the player who is not on roll takes the `kind` of loss (1, 2 or 3) that the player on roll offers.
 

@@ -51,15 +51,26 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Raises ValueError and OSError with one sentence, and ModuleNotFoundError without the package onnx."""
-    if args.to not in FORMATS:
+    form, source = args.to.lower(), Path(args.bot)
+    if form not in FORMATS:
         if args.out is not None:
             raise ValueError("--out is the file of --to onnx or --to js; a run's bots go to the folder of --to")
-        for path in copy_bots(Path(args.bot) / "bots", Path(args.to)):
+        if not source.is_dir() and (source.is_file() or args.bot in LEVELS):
+            raise ValueError(
+                f"{args.bot} is one bot, which --to onnx or --to js writes; a folder as in --to {args.to} is for the "
+                "bots of a run"
+            )
+        copied = copy_bots(source / "bots", Path(args.to))
+        for path in copied:
             print(f"wrote {path}")
+        if missing := [level for level in LEVELS if level not in {path.stem for path in copied}]:
+            print(f"{args.bot} has no {' and no '.join(missing)}")
         return 0
     bot = bot_to_export(args.bot)
+    if source.is_dir():
+        print(f"{args.bot} is a folder, of which this is the strong bot; any other is to be named by its file")
     stem = Path(bot.name).name
-    if args.to == "js":
+    if form == "js":
         file = args.out or Path(f"{stem}.bin")
         _write(file, js_weights(bot.network, name=stem, habits=bot.habits))
         folder = file.parent / "bgai-js"
@@ -118,8 +129,8 @@ def description(bot: ValueBot, *, model: str, sha256: str) -> dict[str, Any]:
             "shape": ["boards", len(encoding.names)],
             "type": "float32",
             "encoding": encoding.name,
-            "width": encoding.width,
-            "extras": encoding.extras,
+            "width": len(encoding.names),
+            "parts": {"men": encoding.width, "extras": encoding.extras},
             "order": list(encoding.names),
             "code": "bgai/evaluation/encoding.py and tactics.py, or encoding.js of bgai's JavaScript module",
         },

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from bgai.rules.match import KINDS, Match
 
+PLAYERS = ("player 0", "player 1")
+"""What players are called who have no other names."""
 
-def name(player: int) -> str:
-    """What a player is called who has no other name."""
-    return f"player {player}"
+
+def table_text(match: Match) -> str:
+    """Length and rules, the score unless nothing has been won for money, and the cube."""
+    score = f"{PLAYERS[0]}: {match.score[0]}, {PLAYERS[1]}: {match.score[1]}"
+    return "; ".join([kind_text(match), *[score] * bool(match.length or any(match.score)), cube_text(match)])
 
 
 def kind_text(match: Match) -> str:
@@ -18,22 +22,17 @@ def kind_text(match: Match) -> str:
     )
 
 
-def score_text(match: Match) -> str:
-    """The score, player 0 first."""
-    return f"{name(0)} {match.score[0]}, {name(1)} {match.score[1]}"
-
-
-def cube_text(match: Match) -> str:
+def cube_text(match: Match, players: tuple[str, str] = PLAYERS) -> str:
     """The cube's value and whose it is."""
     if match.crawford:
         return "no cube"
-    owner = "in the middle" if match.cube_owner is None else f"of {name(match.cube_owner)}"
+    owner = "in the middle" if match.cube_owner is None else f"of {players[match.cube_owner]}"
     return f"cube {match.cube} {owner}"
 
 
-def due_text(match: Match) -> str:
+def due_text(match: Match, players: tuple[str, str] = PLAYERS) -> str:
     """What is due now and by whom."""
-    here, other = name(match.turn), name(1 - match.turn)
+    here, other = players[match.turn], players[1 - match.turn]
     match match.decision:
         case "opening":
             return "both throw a die to begin"
@@ -46,4 +45,4 @@ def due_text(match: Match) -> str:
         case "resign":
             return f"{here} resigns {KINDS[match.resigned]}, {other} to answer"
     winner = match.winner if match.winner is not None else 0
-    return f"{name(winner)} has won {match.points} point{'s' if match.points > 1 else ''}"
+    return f"{players[winner]} has won {match.points} point{'s' if match.points > 1 else ''}"

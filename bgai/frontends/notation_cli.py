@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from bgai.files import check_apart, write_atomically
+from bgai.files import check_apart, check_can_be_written, write_atomically
 from bgai.frontends.drawing import draw, style_for
-from bgai.frontends.match_text import cube_text, due_text, kind_text, name, score_text
+from bgai.frontends.match_text import PLAYERS, due_text, table_text
 from bgai.frontends.svg import draw_svg
 from bgai.notation.ids import FORMS, InvalidId, format_id, parse_id
 from bgai.notation.matchfiles import WRITERS, read_file, write_file
@@ -79,11 +79,17 @@ def is_file(text: str) -> bool:
 
 
 def _convert_file(path: Path, form: str | None, out: Path | None) -> int:
-    if form is None and out is not None:
-        form = out.suffix.lower().lstrip(".")
+    check_apart({"-o": out}, path)
+    if out is not None:
+        ending = out.suffix.lower().lstrip(".")
+        if form in WRITERS and ending in WRITERS and ending != form:
+            raise InvalidId(
+                f"-o {out} ends as a .{ending} file, and --to says {form}; leave --to out, or name it .{form}"
+            )
+        form = form or ending
+        check_can_be_written(out, "-o")
     if form not in WRITERS:
         raise InvalidId(f"{path} is a match file; give --to {' or --to '.join(WRITERS)}")
-    check_apart({"-o": out}, path)
     record = read_file(path, say=lambda sentence: print(sentence, file=sys.stderr))
     if out is None:
         # The bytes of the file, whatever the terminal's encoding: names must not become question marks.
@@ -100,11 +106,14 @@ def _convert_file(path: Path, form: str | None, out: Path | None) -> int:
 def _show(args: argparse.Namespace) -> int:
     check_apart({"--svg": args.svg, "--png": args.png})
     match = parse_id(args.text)
+    for option in ("svg", "png"):
+        if (path := getattr(args, option)) is not None:
+            check_can_be_written(path, f"--{option}")
     style = style_for(sys.stdout, os.environ, plain=args.ascii)
     svg = draw_svg(match)
     png = _png(svg) if args.png else b""  # before anything is printed or written: it may be missing
-    print(draw(match.position, bottom=name(match.turn), top=name(1 - match.turn), style=style))
-    print(f"{kind_text(match)}; {score_text(match)}; {cube_text(match)}")
+    print(draw(match.position, bottom=PLAYERS[match.turn], top=PLAYERS[1 - match.turn], style=style))
+    print(table_text(match))
     print(due_text(match))
     if args.svg:
         write_atomically(args.svg, svg.encode())

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.sax.saxutils import escape
 
-from bgai.frontends.match_text import cube_text, due_text, kind_text, name
+from bgai.frontends.match_text import PLAYERS, cube_text, due_text, kind_text
 from bgai.rules.match import Match
 from bgai.rules.position import BAR, HOME, OPPONENT_BAR
 
@@ -44,11 +44,11 @@ text { font-family: "Helvetica Neue", Helvetica, Arial, sans-serif; fill: #2b262
 """
 
 
-def draw_svg(match: Match) -> str:
+def draw_svg(match: Match, players: tuple[str, str] = PLAYERS) -> str:
     """The diagram as the text of an SVG file, WIDTH by HEIGHT."""
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}">',
-        f"<title>{escape(due_text(match))}</title>",
+        f"<title>{escape(due_text(match, players))}</title>",
         f"<style>{_STYLE}</style>",
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
         *_empty_board(),
@@ -56,7 +56,7 @@ def draw_svg(match: Match) -> str:
         *_borne_off(match.position.off),
         *_cube(match),
         *_dice(match),
-        *_words(match),
+        *_words(match, players),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
@@ -137,13 +137,13 @@ def _dice(match: Match) -> Iterator[str]:
             yield f'<circle cx="{x + 11 * (column - 1):g}" cy="{_MIDDLE + 11 * (row - 1):g}" r="4" fill="#33302e"/>'
 
 
-def _words(match: Match) -> Iterator[str]:
+def _words(match: Match, players: tuple[str, str]) -> Iterator[str]:
     above, below = match.position.pips[1], match.position.pips[0]
     for player, pips, y in ((1 - match.turn, above, 26), (match.turn, below, HEIGHT - 14)):
-        yield _text(_BOARD_LEFT, y, f"{name(player)}: {match.score[player]}", "")
+        yield _text(_BOARD_LEFT, y, f"{players[player]}: {match.score[player]}", "")
         yield _text(WIDTH - _BOARD_LEFT, y, f"pips {pips}", "end")
-    yield _text(WIDTH / 2, 26, f"{kind_text(match)}, {cube_text(match)}", "centre")
-    yield _text(WIDTH / 2, HEIGHT - 14, due_text(match), "centre")
+    yield _text(WIDTH / 2, 26, f"{kind_text(match)}, {cube_text(match, players)}", "centre")
+    yield _text(WIDTH / 2, HEIGHT - 14, due_text(match, players), "centre")
 
 
 def _square(x: float, y: float, size: int, style: str) -> str:

@@ -93,6 +93,7 @@ NOT_SAVED_NOW = "This game is not saved."
 NOT_REMOVED = "The finished game cannot be removed from {path}: {reason}."
 LEFT_SAVED = "Your game is saved; `bgai play` continues it."
 LEFT_UNSAVED = "Your game could not be saved and is lost."
+LEFT_BESIDE = "This game was not saved; the one that is on file was left alone."
 LEFT = "Goodbye."
 UNFINISHED = "You have an unfinished game against {bot}: {turns} played, pips you {mine}, {bot} {theirs}."
 CONTINUE = "Continue it or begin a new one? [C/n] "
@@ -446,7 +447,8 @@ def _keep(table: Table, session: Session) -> None:
 
 
 def _parting(table: Table) -> str:
-    return {None: LEFT, True: LEFT_SAVED, False: LEFT_UNSAVED}[table.kept]
+    unsaved = LEFT_BESIDE if table.path is None else LEFT_UNSAVED
+    return {None: LEFT, True: LEFT_SAVED, False: unsaved}[table.kept]
 
 
 def _continued(table: Table, wanted: str | None, seed: int | None) -> Session | None:

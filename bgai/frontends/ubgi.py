@@ -16,7 +16,7 @@ from typing import Any, TextIO
 from bgai.bots import Bot, ValueBot, open_bot
 from bgai.engines import ANSWERS_DOUBLES
 from bgai.evaluation.lookahead import MOST_PLIES
-from bgai.frontends.decisions import chosen_play, play_text, wants_to_double, wants_to_take
+from bgai.frontends.decisions import chosen_play, play_text, wants_to_double, wants_to_take, warm_up
 from bgai.notation.gnubg_id import from_gnubg
 from bgai.notation.xgid import from_xgid
 from bgai.rules.match import Match
@@ -46,6 +46,7 @@ class UbgiEngine:
         self.plies = bot.plies if isinstance(bot, ValueBot) else 1
         self.dialect = "0.1"
         self.finished = False
+        self._warm: set[int] = set()
         self._new_session()
 
     def answer(self, line: str) -> list[str]:
@@ -96,6 +97,9 @@ class UbgiEngine:
         ]
 
     def _on_isready(self, words: list[str]) -> list[str]:
+        if self.plies not in self._warm:  # compiling may take longer than somebody waits for a move
+            warm_up(self._bot(None))
+            self._warm.add(self.plies)
         return ["readyok"]
 
     def _on_proto(self, words: list[str]) -> None:

@@ -202,6 +202,8 @@ def _men_of_id(text: str) -> tuple[int, ...]:
     counts, rest = counts[: 2 * BAR], counts[2 * BAR :]
     if len(counts) < 2 * BAR or any(rest):
         raise InvalidPosition(f"{text!r} is no position id: its bits do not hold 25 counts for each player")
+    if base64.b64encode(raw).decode()[:14] != stripped:
+        raise InvalidPosition(f"{text!r} is no position id: its last character can only be A, Q, g or w")
     men = [0] * POINTS
     for point in range(1, POINTS):
         theirs, mine = counts[point - 1], counts[BAR + point - 1]

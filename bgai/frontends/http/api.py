@@ -19,6 +19,7 @@ from bgai.frontends.http.reading import (
     before_roll,
     bot_of,
     only_known,
+    only_level,
     table_of,
     with_dice,
 )
@@ -64,10 +65,25 @@ def plays(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def cube(body: Mapping[str, Any]) -> dict[str, Any]:
-    """What to do with the cube before the roll, and about a double; and what the player on roll should resign."""
+    """What to do with the cube before the roll ("asked" is "roll"), or about a double ("take"); and what the player
+    on roll should resign. An identifier's dice are put aside; a roll beside it would be a misunderstanding."""
+    if body.get("dice") is not None:
+        raise BadRequest("a cube decision comes before the roll: ask without dice")
     match, bot = before_roll(table_of(body, "bot")), bot_of(body)
-    decided = cube_answer(bot.cube(match))
-    return {**_ids(match), "bot": bot.name, **decided, "resign": bot.resigns(match.position)}
+    answer = cube_answer(decided := bot.cube(match))
+    if match.decision == "take" and decided.double_take is not None and decided.double_pass is not None:
+        answer["action"] = "take" if decided.takes else "pass"
+        answer["why"] = (
+            f"to the player who was doubled a take is worth {-decided.double_take:+.3f}, "
+            f"a pass {-decided.double_pass:+.3f}"
+        )
+    return {
+        **_ids(match),
+        "bot": bot.name,
+        "asked": match.decision,
+        **answer,
+        "resign": bot.resigns(match.position),
+    }
 
 
 def evaluate(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -93,8 +109,9 @@ BATCHED: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
 }
 
 
-def batch(body: Mapping[str, Any], *, most: int, seconds: float) -> dict[str, Any]:
-    """Many questions of one kind: one answer each in their order, {"message": ...} for those that have none."""
+def batch(body: Mapping[str, Any], ends: float, *, most: int) -> dict[str, Any]:
+    """Many questions of one kind: one answer each in their order, {"message": ...} for those that have none, and for
+    those that have not been reached at the moment `ends` of `time.monotonic`."""
     only_known(body, ("ask", "bot", "positions", "limit"))
     ask = body.get("ask", "plays")
     if ask not in BATCHED:
@@ -105,15 +122,13 @@ def batch(body: Mapping[str, Any], *, most: int, seconds: float) -> dict[str, An
     if len(given) > most:
         raise BadRequest(f"at most {most:,} positions at once, not {len(given):,}")
     common = {name: body[name] for name in ("bot", "limit") if name in body}
-    if common.get("bot", DEFAULT_BOT) not in LEVELS:
-        raise BadRequest(f"in a batch the bot is one of {', '.join(LEVELS)}")
-    ends = time.monotonic() + seconds
+    only_level(common, "a batch")
     answers: list[dict[str, Any]] = []
     for number, each in enumerate(given):
         if time.monotonic() > ends:
-            raise BadRequest(
-                f"after {seconds:g} s only {number:,} of {len(given):,} positions were done; ask for fewer"
-            )
+            late = {"message": f"there was time for the first {number:,} of {len(given):,} only; ask for this again"}
+            answers += [late] * (len(given) - number)
+            break
         try:
             if not isinstance(each, dict) or "bot" in each:
                 raise BadRequest("each position is an object without a bot of its own")

@@ -30,9 +30,12 @@ from bgai.frontends.http import api, table, wildbg
 from bgai.frontends.http.dice import FairDice
 from bgai.frontends.http.metrics import Metrics
 from bgai.frontends.http.openapi import docs_page, openapi
+from bgai.frontends.http.reading import OutOfTime
 from bgai.frontends.page import page_files
 
 Answer = Callable[[Mapping[str, Any]], dict[str, Any]]
+LongAnswer = Callable[[Mapping[str, Any], float], dict[str, Any]]
+"""What is asked, and the moment (of `time.monotonic`) by which it is to be answered."""
 
 _log = logging.getLogger("bgai.serve")
 _TYPES = {
@@ -57,6 +60,8 @@ class Limits:
     """What one client may ask of the server."""
 
     body_bytes: int = 64 * 1024
+    batch_bytes: int = 512 * 1024
+    """Of the body of a batch: as many positions as it may hold, with their scores."""
     body_seconds: float = 10.0
     """For the whole body to arrive."""
     batch: int = 1000
@@ -65,28 +70,42 @@ class Limits:
     waiting: int = 256
     """Questions that may wait or be worked on at once; more are turned away."""
     threads: int = min(4, os.cpu_count() or 1)
+    parameters: int = 64
+    """Of a query."""
 
 
 def create_app(dice: FairDice, limits: Limits | None = None) -> Starlette:
     """The application. `dice` holds the promises; nothing else is kept between requests but counts."""
     limits = limits or Limits()
-    work, metrics = _Work(limits), Metrics()
+    metrics = Metrics()
+    # What takes long has threads of its own, so that the quick questions need not wait behind it.
+    work, batches, reviews = (_Work(limits, threads) for threads in (limits.threads, max(1, limits.threads // 2), 1))
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        work.open()
+        for each in (work, batches, reviews):
+            each.open()
         yield
-        work.close()
+        for each in (work, batches, reviews):
+            each.close()
 
     def get(path: str, answer: Answer) -> Route:
         async def endpoint(request: Request) -> Response:
-            return await work.answer(answer, _query(request))
+            return await work.answer(answer, _query(request, limits.parameters))
 
         return Route(path, endpoint, methods=["GET"])
 
     def post(path: str, answer: Answer) -> Route:
         async def endpoint(request: Request) -> Response:
-            return await work.answer(answer, await _body(request, limits))
+            return await work.answer(answer, await _body(request, limits, limits.body_bytes))
+
+        return Route(path, endpoint, methods=["POST"])
+
+    def post_long(path: str, answer: LongAnswer, pool: _Work, most_bytes: int) -> Route:
+        async def endpoint(request: Request) -> Response:
+            body = await _body(request, limits, most_bytes)
+            ends = time.monotonic() + 0.75 * limits.work_seconds  # then there is time left to say what was done
+            return await pool.answer(lambda asked: answer(asked, ends), body)
 
         return Route(path, endpoint, methods=["POST"])
 
@@ -113,13 +132,13 @@ def create_app(dice: FairDice, limits: Limits | None = None) -> Starlette:
         post("/api/v1/plays", api.plays),
         post("/api/v1/cube", api.cube),
         post("/api/v1/evaluate", api.evaluate),
-        post("/api/v1/batch", partial(api.batch, most=limits.batch, seconds=limits.work_seconds * 0.75)),
+        post_long("/api/v1/batch", partial(api.batch, most=limits.batch), batches, limits.batch_bytes),
         post("/api/v1/act", api.act),
         post("/api/v1/game/new", at_table(table.new_game)),
         post("/api/v1/game/act", at_table(table.act)),
         post("/api/v1/game/bot", at_table(table.bot_acts)),
         post("/api/v1/game/hint", at_table(table.hint)),
-        post("/api/v1/game/review", at_table(table.review)),
+        post_long("/api/v1/game/review", partial(table.review, dice), reviews, limits.body_bytes),
         post("/api/v1/game/next", at_table(table.next_game)),
         post("/api/v1/game/reveal", at_table(table.reveal)),
         post("/api/v1/game/mat", at_table(table.mat)),
@@ -148,15 +167,16 @@ class _Refused(HTTPException):
 
 
 class _Work:
-    """The pool of threads that think; bounded in threads, in what may wait, and in time."""
+    """A pool of threads that think; bounded in threads, in what may wait, and in time."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, threads: int) -> None:
         self._limits = limits
+        self._threads = threads
         self._waiting = 0
         self._pool: ThreadPoolExecutor | None = None
 
     def open(self) -> None:
-        self._pool = ThreadPoolExecutor(self._limits.threads, thread_name_prefix="bgai")
+        self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="bgai")
 
     def close(self) -> None:
         if self._pool is not None:
@@ -189,6 +209,8 @@ def _answered(answer: Answer, asked: Mapping[str, Any]) -> tuple[int, bytes]:
     """Status and body; runs on a thread of the pool, JSON and all."""
     try:
         return 200, _encoded(answer(asked))
+    except OutOfTime as error:
+        return 503, _encoded({"message": str(error)})
     except ValueError as error:
         return 400, _encoded({"message": str(error)})
     except Exception:
@@ -246,26 +268,29 @@ async def _http_error(request: Request, error: Exception) -> Response:
     return _json({"message": message}, error.status_code, error.headers)
 
 
-def _query(request: Request) -> dict[str, str]:
-    names = [name for name, _ in request.query_params.multi_items()]
-    for name in names:
-        if names.count(name) > 1:
+def _query(request: Request, most: int) -> dict[str, str]:
+    if request.url.query.count("&") >= most:
+        raise _Refused(400, f"a question has at most {most} parameters")
+    query: dict[str, str] = {}
+    for name, value in request.query_params.multi_items():
+        if name in query:
             raise _Refused(400, f"{name[:20]!r} is given more than once")
-    return dict(request.query_params)
+        query[name] = value
+    return query
 
 
-async def _body(request: Request, limits: Limits) -> dict[str, Any]:
-    """The JSON object that was sent. Raises _Refused."""
-    too_long = _Refused(413, f"the body may have {limits.body_bytes:,} bytes", {"connection": "close"})
+async def _body(request: Request, limits: Limits, most: int) -> dict[str, Any]:
+    """The JSON object that was sent in at most so many bytes. Raises _Refused."""
+    too_long = _Refused(413, f"the body may have {most:,} bytes", {"connection": "close"})
     told = request.headers.get("content-length", "0")
-    if not told.isdecimal() or int(told) > limits.body_bytes:
+    if not told.isdecimal() or int(told) > most:
         raise too_long
     raw = bytearray()
     try:
         async with asyncio.timeout(limits.body_seconds):
             async for chunk in request.stream():
                 raw += chunk
-                if len(raw) > limits.body_bytes:
+                if len(raw) > most:
                     raise too_long
     except TimeoutError:
         raise _Refused(

@@ -80,10 +80,14 @@ class FairDice:
 
     def new_throw(self, promise: Promise, number: int) -> tuple[int, int]:
         """The next dice of a running game. Raises DiceRefused once the seed has been told."""
+        self.check_untold(promise)
+        return promise.throw(number)
+
+    def check_untold(self, promise: Promise) -> None:
+        """Raises DiceRefused once the seed has been told."""
         with self._lock:
             if (promise.session, promise.game) in self._told:
                 raise DiceRefused("the seed of this game has been told, so nothing more is thrown in it")
-        return promise.throw(number)
 
 
 def new_session() -> str:

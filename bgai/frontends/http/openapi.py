@@ -65,14 +65,16 @@ ROUTES = (
     Described(
         "POST",
         "/api/v1/cube",
-        "The cube decision: roll, double, take or pass; `resign` is what is as good as lost, 1 to 3, or 0",
+        "The cube decision before the roll, or (`asked` is take) the answer to a double: `action` is what to do, and "
+        "`resign` what is as good as lost, 1 to 3, or 0",
         {"position": _XGID},
     ),
     Described("POST", "/api/v1/evaluate", "What a position is worth", {"position": _XGID, "bot": "normal"}),
     Described(
         "POST",
         "/api/v1/batch",
-        "Many of these questions at once; `ask` is plays, legal, cube or evaluate",
+        "Up to 1,000 of these questions at once; `ask` is plays, legal, cube or evaluate. Each has its answer or a "
+        "`message`, also when there was no time left for it",
         {"ask": "plays", "limit": 1, "positions": [{"position": _START, "dice": [3, 1]}]},
     ),
     Described(
@@ -90,7 +92,7 @@ ROUTES = (
     Described("POST", "/api/v1/game/act", f"The game after an action of the person. {_GAME}"),
     Described("POST", "/api/v1/game/bot", f"The game after the bot has acted. {_GAME}"),
     Described("POST", "/api/v1/game/hint", f"What the adviser would do. {_GAME}"),
-    Described("POST", "/api/v1/game/review", f"The person's errors in a game. {_GAME}"),
+    Described("POST", "/api/v1/game/review", f"The person's errors in a game, by a level. {_GAME}"),
     Described("POST", "/api/v1/game/next", f"The beginning of the next game of a match or session. {_GAME}"),
     Described("POST", "/api/v1/game/reveal", f"The seed of a finished game, to check its dice. {_GAME}"),
     Described("POST", "/api/v1/game/mat", f"The game as a .mat file. {_GAME}"),

@@ -20,11 +20,16 @@ DEFAULT_BOT = "strong"
 BOTS = (*LEVELS, *(f"{level}@2" for level in LEVELS))
 """Names that may be asked for. Never a path: files of the server are nobody's business."""
 MOST_AWAY = 999
+_POSITIONS = "an XGID, a gnubg ID, a FIBS board, 26 numbers seen by the player on roll, or the fields of a match"
 _TABLE_FIELDS = ("position", "dice", "away", "cube", "cube_owner", "crawford", "jacoby", "doubled")
 
 
 class BadRequest(ValueError):
     """What was sent cannot be answered; the message says why."""
+
+
+class OutOfTime(ValueError):
+    """There was no time to answer; the message says what to ask instead."""
 
 
 @cache
@@ -41,6 +46,12 @@ def bot_of(body: Mapping[str, Any]) -> ValueBot:
     if not isinstance(name, str):
         raise BadRequest(f"bot must be text such as {DEFAULT_BOT!r}, not {str(name)[:40]!r}")
     return bot_named(name)
+
+
+def only_level(body: Mapping[str, Any], where: str) -> None:
+    """Refuse bots that look ahead where much is asked at once; `where` is that. Raises BadRequest."""
+    if body.get("bot", DEFAULT_BOT) not in LEVELS:
+        raise BadRequest(f"in {where} the bot is one of {', '.join(LEVELS)}")
 
 
 def only_known(body: Mapping[str, Any], known: Collection[str]) -> None:
@@ -62,6 +73,8 @@ def table_of(body: Mapping[str, Any], *more: str) -> Match:
     """
     only_known(body, (*_TABLE_FIELDS, *more))
     given = body.get("position")
+    if given is None:
+        raise BadRequest(f"position is missing: give {_POSITIONS}")
     if isinstance(given, str):
         match = parse_id(given)
     elif isinstance(given, list):
@@ -69,10 +82,9 @@ def table_of(body: Mapping[str, Any], *more: str) -> Match:
     elif isinstance(given, dict):
         match = from_dict(given)
     else:
-        raise BadRequest(
-            "position is missing: give an XGID, a gnubg ID, a FIBS board, 26 numbers seen by the player on roll, "
-            "or the fields of a match"
-        )
+        raise BadRequest(f"position must be {_POSITIONS}, not {str(given)[:20]!r}")
+    if not any(match.position.men):
+        raise BadRequest("the board is empty: no man of either player stands on it")
     return _with_given(match, body)
 
 

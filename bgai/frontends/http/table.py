@@ -6,6 +6,8 @@ follows, and the dice come from the server's promise. The person is player 0, th
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +17,7 @@ from bgai.bots import ValueBot
 from bgai.evaluation.cube_decision import stakes_of
 from bgai.frontends.http.api import cube_answer, outcomes_answer
 from bgai.frontends.http.dice import FairDice, Promise, new_session
-from bgai.frontends.http.reading import BadRequest, bot_of, only_known
+from bgai.frontends.http.reading import BadRequest, OutOfTime, bot_of, only_known, only_level
 from bgai.frontends.http.steps import step_graph
 from bgai.notation.mat import write_mat
 from bgai.notation.plain import from_dict, to_dict
@@ -139,10 +141,18 @@ def reveal(dice: FairDice, body: Mapping[str, Any]) -> dict[str, Any]:
     return {"seed": str(promise.seed), "salt": promise.salt, "text": promise.text, "hash": promise.hash}
 
 
-def review(dice: FairDice, body: Mapping[str, Any]) -> dict[str, Any]:
-    """Every error of the person in this game by the adviser's measure, and how both players did."""
+def review(dice: FairDice, body: Mapping[str, Any], ends: float = math.inf) -> dict[str, Any]:
+    """Every error of the person in this game by the adviser's measure, and how both players did. Raises OutOfTime at
+    the moment `ends` of `time.monotonic`."""
+    only_level(body, "a review")
+
+    def in_time() -> None:
+        if time.monotonic() > ends:
+            raise OutOfTime("there was no time to review this game; ask again, or write it as .mat for bgai analyze")
+
+    in_time()
     table, bot = read_table(dice, body, "bot"), bot_of(body)
-    analysis = analyze_record(bot, record_of(table))
+    analysis = analyze_record(bot, record_of(table), progress=in_time)
     summaries = []
     for player in (PERSON, BOT):
         summary = analysis.summary(player)
@@ -191,6 +201,8 @@ def read_table(dice: FairDice, body: Mapping[str, Any], *more: str) -> Table:
             table = follow(dice, table, action, again=True)
         except ValueError as error:
             raise BadRequest(f"action {place}: {error}") from None
+    if table.now.decision != "over":
+        dice.check_untold(promise)  # an unfinished game could hold throws that nobody has seen
     return table
 
 

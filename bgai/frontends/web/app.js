@@ -13,7 +13,7 @@ const $ = (id) => document.getElementById(id);
 const SAVED = "bgai.game", PREFS = "bgai.settings";
 const PACES = { calm: { think: 900, step: 420, pause: 900 }, quick: { think: 260, step: 200, pause: 420 }, instant: { think: 0, step: 0, pause: 0 } };
 const DEFAULTS = { bot: "normal", length: 0, pace: "calm", cube: true, numbers: true, pips: true, language: null };
-const ADVISER = "strong";
+const BOTS = ["beginner", "normal", "strong"], ADVISER = "strong";
 const CUBE_WORDS = { double: "double", "no double": "noDouble", take: "take", pass: "drop", drop: "drop", beaver: "take", "too good": "tooGood", "no cube": "noCube" };
 const wait = (milliseconds) => (milliseconds > 0 ? new Promise((done) => setTimeout(done, milliseconds)) : Promise.resolve());
 
@@ -23,6 +23,8 @@ let view = null; // the engine's last answer
 let turn = null; // the person's turn that has begun
 let selected = null;
 let looking = null; // index into view.boards
+let reviewed = null; // the adviser's review of this game, once it was asked for
+let studied = null; // index of its error that is looked at
 let run = 0; // number of the running loop; another number stops the older one
 let statusText = () => "";
 let byKey = false;
@@ -30,6 +32,7 @@ let cards = null;
 let proofText = () => "";
 let canSave = true;
 let throwing = false; // the opening dice are rolling
+let again = advance; // what "Try again" does
 
 // What is kept in the browser
 
@@ -52,10 +55,28 @@ function write(key, value) {
   }
 }
 
+const allOver = () => view.match.decision === "over" && (view.match_winner !== null || !meta.length);
+
 function save() {
-  const finished = view.match.decision === "over" && (view.match_winner !== null || meta.length === 0);
-  const kept = { version: 1, meta, score: view.score, savedGame: view.game, ...body() };
-  canSave = write(SAVED, finished ? null : kept);
+  const kept = { version: 1, finished: allOver(), meta, score: view.score, savedGame: view.game, ...body() };
+  canSave = write(SAVED, kept);
+}
+
+/** The saved game; null when there is none, or none that this page has written. */
+function savedGame() {
+  const saved = read(SAVED);
+  return saved && BOTS.includes(saved.meta?.bot) && Array.isArray(saved.score) && Array.isArray(saved.actions) ? saved : null;
+}
+
+/** What stands in the place of the saved game goes aside, so that a new one does not write over it. */
+function setAside() {
+  try {
+    const found = localStorage.getItem(SAVED);
+    if (found !== null) localStorage.setItem(`${SAVED}.damaged`, found);
+    localStorage.removeItem(SAVED);
+  } catch {
+    // a browser that keeps nothing
+  }
 }
 
 // The engine
@@ -69,8 +90,20 @@ function body() {
 }
 
 async function act(action) {
-  view = await engine.act(body(), action);
+  const asked = meta;
+  const answer = await engine.act(body(), action);
+  if (meta !== asked) return; // the game was left meanwhile
+  view = answer;
   save();
+}
+
+/** Say what went wrong, and offer to do it again; a turn that is laid stays. */
+function failed(error, repeat) {
+  if (!(error instanceof Offline || error instanceof OtherKey || error instanceof Refused)) console.error(error);
+  say(() => sentenceOf(error));
+  draw();
+  again = repeat;
+  $("retry").hidden = false;
 }
 
 // Lobby
@@ -78,7 +111,7 @@ async function act(action) {
 function showLobby() {
   run += 1;
   view = meta = turn = null;
-  looking = null;
+  looking = studied = null;
   $("table").hidden = true;
   $("lobby").hidden = false;
   const form = $("settings");
@@ -90,11 +123,13 @@ function showLobby() {
 }
 
 function fillLobby() {
-  const saved = read(SAVED);
+  const saved = savedGame();
   $("continue").hidden = !saved;
   if (saved) {
-    const [mine, theirs] = saved.score || [0, 0];
-    $("continue-text").textContent = t("continueText", { bot: t(saved.meta?.bot || "normal"), kind: kindText(saved.meta?.length || 0), mine, theirs, game: saved.savedGame || 1 });
+    const [mine, theirs] = saved.score;
+    $("continue-title").textContent = t(saved.finished ? "lastTitle" : "continueTitle");
+    $("continue-button").textContent = t(saved.finished ? "lookAgain" : "continue");
+    $("continue-text").textContent = t("continueText", { bot: t(saved.meta.bot), kind: kindText(saved.meta.length), mine, theirs, game: saved.savedGame });
   }
   for (const small of document.querySelectorAll("[data-card]")) {
     const card = cards?.find((one) => one.name === small.dataset.card);
@@ -119,6 +154,7 @@ function readSettings() {
 async function begin(settings) {
   const length = settings.length;
   const fresh = await engine.newGame({ length, cube: settings.cube, jacoby: settings.cube && length === 0 });
+  if (!savedGame()) setAside();
   meta = { bot: settings.bot, length, cube: settings.cube, rolls: null };
   view = fresh;
   enterTable();
@@ -127,7 +163,7 @@ async function begin(settings) {
 function enterTable() {
   turn = null;
   selected = null;
-  looking = null;
+  looking = reviewed = studied = null;
   proofText = () => "";
   $("lobby").hidden = true;
   $("table").hidden = false;
@@ -140,7 +176,7 @@ function enterTable() {
 }
 
 async function continueSaved() {
-  const saved = read(SAVED);
+  const saved = savedGame();
   try {
     const { session, game, hash, start, actions } = saved;
     const restored = await engine.act({ session, game, hash, start, actions });
@@ -152,8 +188,7 @@ async function continueSaved() {
       await dialog(t("continueTitle"), [t("offline")], [[t("close"), "close"]]);
       return;
     }
-    write(`${SAVED}.damaged`, saved);
-    write(SAVED, null);
+    setAside();
     await dialog(t("continueTitle"), [error instanceof OtherKey ? t("otherKey") : t("damaged")], [[t("close"), "close"]]);
     fillLobby();
   }
@@ -195,26 +230,15 @@ async function advance() {
         if (!gone()) await act({ kind: "roll" });
         continue;
       }
-      if (decision === "take") {
-        await answerDouble();
-        continue;
-      }
-      if (decision === "play") {
-        turn = new Turn(view.boards[view.boards.length - 1], view.steps, view.match.dice);
-        say(() => t("yourPlay", { dice: view.match.dice.join("-") }));
-      } else {
-        say(() => t("yourRollOrDouble"));
-      }
+      if (decision === "play") turn = new Turn(view.boards[view.boards.length - 1], view.steps, view.match.dice);
+      sayTurn();
       draw();
-      if (byKey) decision === "roll" ? $("roll").focus() : board.focus(turn.sources[0]);
+      if (decision === "take") $("take").focus();
+      else if (byKey) decision === "roll" ? $("roll").focus() : board.focus(turn.sources[0]);
       return;
     }
   } catch (error) {
-    if (gone()) return;
-    if (!(error instanceof Offline || error instanceof OtherKey || error instanceof Refused)) console.error(error);
-    say(() => sentenceOf(error));
-    draw();
-    $("retry").hidden = false;
+    if (!gone()) failed(error, advance);
   }
 }
 
@@ -244,9 +268,7 @@ async function throwOpening() {
     if (mine === run) advance();
   } catch (error) {
     throwing = false;
-    if (mine !== run) return;
-    say(() => sentenceOf(error));
-    $("retry").hidden = false;
+    if (mine === run) failed(error, throwOpening);
   }
 }
 
@@ -261,8 +283,9 @@ async function botDoes(gone) {
   }
   if (gone()) return;
   const before = view;
-  view = await engine.botActs(body(), meta.bot);
+  const answer = await engine.botActs(body(), meta.bot);
   if (gone()) return;
+  view = answer;
   save();
   const done = view.actions[view.actions.length - 1];
   const dice = (before.match.dice || []).join("-");
@@ -274,7 +297,7 @@ async function botDoes(gone) {
   } else if (done.kind === "play") {
     fillLog();
     for (const [from, to] of done.moves) {
-      await board.step(1, 25 - from, to === 0 ? "off" : 25 - to, pace().step);
+      if (looking === null) await board.step(1, 25 - from, to === 0 ? "off" : 25 - to, pace().step);
       if (gone()) return;
     }
     say(() => (done.moves.length ? t("botPlayed", { bot: botName(), play: done.text }) : t("botNoMove", { bot: botName(), dice })));
@@ -283,22 +306,6 @@ async function botDoes(gone) {
     say(() => t(words, { bot: botName() }));
     draw();
     await wait(pace().pause);
-  }
-}
-
-async function answerDouble() {
-  const { cube } = view.match;
-  say(() => t("botDoubles", { bot: botName() }));
-  for (;;) {
-    const text = [t("botDoublesText", { n: 2 * cube, m: cube })];
-    const choice = await dialog(t("botDoubles", { bot: botName() }), text, [[t("take"), "take", "primary"], [t("drop"), "drop"], [t("hint"), "hint", "quiet"]], { mustAnswer: true });
-    if (choice === "hint") {
-      const told = await engine.hint(body(), ADVISER);
-      await dialog(t("hint"), [t(told.cube.take ? "hintTake" : "hintDrop")], [[t("close"), "close"]]);
-      continue;
-    }
-    await act({ kind: choice });
-    return;
   }
 }
 
@@ -399,8 +406,9 @@ async function doubleNow() {
 }
 
 async function resign() {
-  const { cube } = view.match;
-  const offers = [1, 2, 3].map((kind) => [t(`resign${kind}`, { n: kind * cube }), String(kind)]);
+  const { cube, cube_owner, jacoby } = view.match;
+  const kinds = jacoby && cube_owner === null ? [1] : [1, 2, 3]; // nothing else would count
+  const offers = kinds.map((kind) => [t(`resign${kind}`, { n: kind * cube }), String(kind)]);
   const choice = await dialog(t("askResign"), [t("askResignText", { bot: botName() })], [...offers, [t("cancel"), "no", "primary"]]);
   if (["1", "2", "3"].includes(choice)) await during(() => act({ kind: "resign", points: Number(choice) }));
 }
@@ -418,10 +426,7 @@ async function during(call) {
     await call();
     if (mine === run) advance();
   } catch (error) {
-    if (mine !== run) return;
-    say(() => sentenceOf(error));
-    draw();
-    $("retry").hidden = false;
+    if (mine === run) failed(error, () => during(call));
   }
 }
 
@@ -456,7 +461,13 @@ function showHints(told) {
     for (const one of told.plays) line(one.play, t("hintEquity", { equity: signed(one.equity), win: `${(100 * one.win).toFixed(1)}%` }));
     return;
   }
-  const { cube } = told;
+  const { cube } = told, { outcomes } = cube; // both seen by the player who doubles or rolls
+  if (told.asked === "take") {
+    line(t(cube.take ? "hintTake" : "hintDrop"), "", "head");
+    line(t("take"), signed(-cube.double_take));
+    line(t("drop"), signed(-cube.double_pass));
+    return line(t("hintWin"), `${(100 * (outcomes.loss + outcomes.gammon_loss + outcomes.backgammon_loss)).toFixed(1)}%`);
+  }
   const offered = Math.min(cube.double_take ?? Infinity, cube.double_pass ?? Infinity);
   const words = { a: signed(cube.no_double), b: signed(offered) };
   line(t(cube.action === "too good" ? "hintTooGood" : cube.double ? "hintDouble" : "hintRoll", words));
@@ -477,38 +488,31 @@ async function finish(gone) {
     const loser = view.off[won ? 1 : 0];
     const men = view.boards[view.boards.length - 1];
     const far = won ? men.slice(1, 7).some((n) => n < 0) || men[0] < 0 : men.slice(19, 26).some((n) => n > 0);
-    text = t("resultText", { kind: t(loser > 0 ? "kind1" : far ? "kind3" : "kind2"), cube, points });
+    text = t(cube > 1 ? "resultCube" : "resultText", { kind: t(loser > 0 ? "kind1" : far ? "kind3" : "kind2"), cube, points });
   }
   say(() => `${heading()} · ${t("score", { mine: view.score[0], theirs: view.score[1] })}`);
   draw();
   reveal(gone);
   await wait(pace().pause / 2);
-  for (;;) {
-    if (gone()) return;
-    const more = nextText();
-    const choice = await dialog(heading(), [text, t("score", { mine: view.score[0], theirs: view.score[1] })], [[more, "more", "primary"], [t("review"), "review"], [t("showBoard"), "board", "quiet"]]);
-    if (gone()) return;
-    if (choice === "more") return nextGame();
-    if (choice !== "review") return;
-    if ((await review()) === "look") return;
-  }
+  if (gone()) return;
+  const choice = await dialog(heading(), [text, t("score", { mine: view.score[0], theirs: view.score[1] })], [[nextText(), "more", "primary"], [t("review"), "review"], [t("showBoard"), "board", "quiet"]]);
+  if (gone()) return;
+  if (choice === "more") nextGame();
+  else if (choice === "review") review();
 }
 
-const nextText = () => t(view.match_winner === null && meta.length ? "nextGame" : "again");
+const nextText = () => t(!meta.length ? "again" : view.match_winner === null ? "nextGame" : "anotherMatch");
 
-async function nextGame() {
-  try {
-    meta.rolls = countRolls();
-    if (view.match_winner === null && meta.length) {
-      view = await engine.nextGame(body());
-      enterTable();
-    } else {
-      await begin({ bot: meta.bot, length: meta.length, cube: meta.cube });
-    }
-  } catch (error) {
-    say(() => sentenceOf(error));
-  }
-}
+const nextGame = () =>
+  during(async () => {
+    if (view.match_winner !== null || !meta.length) return begin(meta);
+    const asked = meta, rolls = countRolls();
+    const next = await engine.nextGame(body());
+    if (meta !== asked) return;
+    view = next;
+    meta.rolls = rolls;
+    enterTable();
+  });
 
 async function reveal(gone) {
   const throws = view.actions.filter((done) => done.dice).map((done) => done.dice);
@@ -524,35 +528,44 @@ async function reveal(gone) {
 }
 
 async function review() {
-  const waiting = $("status");
-  waiting.textContent = t("reviewWait");
-  let told;
-  try {
-    told = await engine.review(body(), ADVISER);
-  } catch (error) {
-    await dialog(t("review"), [sentenceOf(error)], [[t("close"), "close"]]);
-    return "closed";
+  const asked = view, before = statusText;
+  if (!reviewed) {
+    say(() => t("reviewWait"));
+    $("review").disabled = true;
+    try {
+      const told = await engine.review(body(), ADVISER);
+      if (view === asked) reviewed = told;
+    } catch (error) {
+      if (view === asked) dialog(t("review"), [sentenceOf(error)], [[t("close"), "close"]]);
+    }
+    $("review").disabled = false;
+    if (view === asked) say(before);
+    if (!reviewed || view !== asked) return;
   }
-  waiting.textContent = statusText();
   const pr = (player) => (player.pr === null ? t("prNone") : player.pr.toFixed(1));
-  const [me, it] = told.players;
+  const [me, it] = reviewed.players;
   const list = document.createElement("ol");
   list.className = "errors";
-  for (const error of told.errors) {
-    const words = (text) => text.split(", ").map((word) => t(CUBE_WORDS[word] || word)).join(", ");
-    const made = words(error.made), dice = error.dice ? error.dice.join("-") : "";
-    const button = Object.assign(document.createElement("button"), { type: "button", textContent: t("reviewItem", { dice, made, best: words(error.best), loss: error.loss.toFixed(3) }) });
+  reviewed.errors.forEach((error, index) => {
+    const button = Object.assign(document.createElement("button"), { type: "button", textContent: errorText(error) });
     button.addEventListener("click", () => {
       $("ask").close("look");
-      look(error.at);
+      study(index);
+      $("look-end").focus();
     });
     const item = document.createElement("li");
     item.append(button);
     list.append(item);
-  }
+  });
   const summary = t("reviewText", { mine: pr(me), theirs: pr(it), bot: botName(), myLuck: signed(me.luck), theirLuck: signed(it.luck) });
-  const content = told.errors.length ? [summary, list] : [t("reviewNone"), summary];
-  return dialog(t("reviewTitle"), content, [[t("close"), "close", "primary"]]);
+  const content = reviewed.errors.length ? [summary, list] : [t("reviewNone"), summary];
+  dialog(t("reviewTitle"), content, [[t("close"), "close", "primary"]]);
+}
+
+/** The play made, the better one, and the loss. */
+function errorText({ dice, made, best, loss }) {
+  const words = (text) => text.split(", ").map((word) => t(CUBE_WORDS[word] || word)).join(", ");
+  return t("reviewItem", { dice: dice ? dice.join("-") : "", made: words(made), best: words(best), loss: loss.toFixed(3) }).trim();
 }
 
 // Looking
@@ -562,7 +575,11 @@ function say(text) {
   $("status").textContent = text() + (canSave ? "" : ` ${t("notSaved")}`);
 }
 
-const statusNow = () => t(view.match.decision === "opening" ? "throwOpening" : "yourRollOrDouble");
+function statusNow() {
+  const { decision, cube } = view.match;
+  if (decision === "take") return t("botDoubles", { bot: botName(), n: 2 * cube, m: cube });
+  return t(decision === "opening" ? "throwOpening" : "yourRollOrDouble");
+}
 
 function sayTurn() {
   if (!turn) return say(statusNow);
@@ -582,13 +599,14 @@ function draw() {
   const mine = view.decider === 0 && looking === null;
   $("roll").hidden = !(looking === null && !throwing && (match.decision === "opening" || (mine && match.decision === "roll" && view.may.includes("double"))));
   $("roll").textContent = t(match.decision === "opening" ? "throwButton" : "roll");
-  $("double").hidden = !(mine && view.may.includes("double"));
+  for (const kind of ["double", "take", "drop"]) $(kind).hidden = !(mine && view.may.includes(kind));
   $("confirm").hidden = !(mine && turn?.complete);
   $("undo").hidden = !(mine && turn?.steps.length);
-  $("hint").hidden = !(mine && ((turn && !turn.steps.length) || (match.decision === "roll" && view.may.includes("double"))));
+  $("hint").hidden = !(mine && ((turn && !turn.steps.length) || match.decision === "take" || (match.decision === "roll" && view.may.includes("double"))));
   $("retry").hidden = true;
   $("after").hidden = match.decision !== "over";
   $("after").textContent = nextText();
+  $("review").hidden = match.decision !== "over";
   $("resign").disabled = !(mine && view.may.includes("resign"));
   const pips = pipsOf(men);
   $("my-pips").textContent = prefs.pips ? t("pips", { n: pips[0] }) : "";
@@ -607,12 +625,23 @@ function draw() {
   $("looking").hidden = looking === null;
   $("status").hidden = looking !== null;
   if (looking !== null) {
-    $("look-text").textContent = t("lookingBack", { n: looking, all: view.boards.length - 1 });
-    $("look-back").setAttribute("aria-label", t("earlier"));
-    $("look-on").setAttribute("aria-label", t("later"));
-    $("look-back").disabled = looking === 0;
-    $("look-on").disabled = looking === view.boards.length - 1;
+    const error = studied === null ? null : reviewed.errors[studied];
+    const stops = lookStops(), at = stops.indexOf(error ? studied : looking);
+    $("look-text").textContent = error
+      ? `${t("lookingAtError", { n: at + 1, all: stops.length })} ${errorText(error)}`
+      : t("lookingBack", { n: at, all: stops.length - 1 });
+    $("look-back").setAttribute("aria-label", t(error ? "earlierError" : "earlier"));
+    $("look-on").setAttribute("aria-label", t(error ? "laterError" : "later"));
+    $("look-back").disabled = at === 0;
+    $("look-on").disabled = at === stops.length - 1;
+    $("look-end").textContent = t(error ? "backToErrors" : "backToGame");
   }
+}
+
+/** Where ‹ and › stop: the errors of the review, or the beginning and what stands after each line of the log. */
+function lookStops() {
+  if (studied !== null) return [...reviewed.errors.keys()];
+  return [0, ...view.actions.flatMap((done, index) => (done.kind === "roll" ? [] : [index + 1]))];
 }
 
 function light(quiet = false) {
@@ -637,13 +666,16 @@ function drawDice() {
   const { match, actions } = view;
   const at = looking ?? actions.length;
   const before = actions.slice(0, at);
+  if (before[at - 1]?.kind === "double") return showDice([], false);
   const thrown = before.filter((done) => done.dice).pop();
   if (!thrown || (looking === null && !throwing && (match.decision === "opening" || $("roll").hidden === false))) {
     const due = looking === null && view.decider !== 1 && match.decision !== "over";
     return showDice([], due);
   }
+  const [mine, theirs] = thrown.dice;
+  if (thrown.kind === "begin" && mine === theirs) return showDice([{ value: mine, side: 0 }, { value: theirs, side: 1 }], false);
   const number = before.lastIndexOf(thrown);
-  const side = thrown.kind === "begin" ? (thrown.dice[0] > thrown.dice[1] ? 0 : 1) : thrown.player;
+  const side = thrown.kind === "begin" ? (mine > theirs ? 0 : 1) : thrown.player;
   const played = before.slice(number + 1).some((done) => done.kind === "play");
   const [high, low] = [...thrown.dice].sort((a, b) => b - a);
   const values = high === low ? [high, high, high, high] : [high, low];
@@ -664,13 +696,14 @@ function fillLog() {
   view.actions.forEach((done, index) => {
     if (done.dice) dice = [...done.dice].sort((a, b) => b - a).join("");
     if (done.kind === "roll") return;
-    const words = { begin: () => t("opening", { a: done.dice[0], b: done.dice[1] }), play: () => done.text || t("noMove"), double: () => t("doubles", { n: 2 * cubeBefore(index) }), take: () => t("takes"), drop: () => t("drops"), resign: () => `${t("resigns")} (${done.points})`, accept: () => t("accepts"), decline: () => t("declines") }[done.kind];
+    const words = { begin: () => t(done.dice[0] === done.dice[1] ? "openingTie" : "opening", { a: done.dice[0], b: done.dice[1] }), play: () => done.text || t("noMove"), double: () => t("doubles", { n: 2 * cubeBefore(index) }), take: () => t("takes"), drop: () => t("drops"), resign: () => `${t("resigns")} (${done.points})`, accept: () => t("accepts"), decline: () => t("declines") }[done.kind];
     number += 1;
     const button = document.createElement("button");
     button.type = "button";
     button.className = done.player === null ? "pn" : `p${done.player}`;
     button.dataset.at = index + 1;
-    if (looking === index + 1) button.setAttribute("aria-current", "true");
+    // An error is looked at before it is made: its line is the one that follows.
+    if (looking !== null && looking + (studied === null ? 0 : 1) === index + 1) button.setAttribute("aria-current", "true");
     const who = document.createElement("i");
     const roll = Object.assign(document.createElement("span"), { className: "roll", textContent: done.kind === "play" ? `${dice}:` : "" });
     const text = Object.assign(document.createElement("span"), { textContent: words() });
@@ -682,8 +715,13 @@ function fillLog() {
   });
   const atEnd = list.scrollTop + list.clientHeight >= list.scrollHeight - 40;
   const more = items.length !== list.children.length;
+  const focused = list.contains(document.activeElement) ? document.activeElement.dataset.at : null;
   list.replaceChildren(...items);
-  if (looking === null && (atEnd || more)) list.scrollTop = list.scrollHeight;
+  if (focused) list.querySelector(`[data-at="${focused}"]`)?.focus({ preventScroll: true });
+  const current = list.querySelector("[aria-current]");
+  // The list alone is scrolled: scrollIntoView would move the page too, and on a phone the board out of sight.
+  if (current) list.scrollTop = Math.min(current.offsetTop, Math.max(list.scrollTop, current.offsetTop + current.offsetHeight - list.clientHeight));
+  else if (looking === null && (atEnd || more)) list.scrollTop = list.scrollHeight;
 }
 
 function cubeBefore(index) {
@@ -727,9 +765,26 @@ function fillHistogram() {
   $("dice-text").textContent = t("diceText", { n: throws, d: doubles });
 }
 
-function look(at) {
-  looking = at === null || at > view.boards.length - 1 ? null : Math.max(0, at);
+/** Look back to a moment of the game, as it stood before an error of the review or after a line of the log. */
+function look(at, error = null) {
+  looking = at;
+  studied = error;
   draw();
+  if (at === null) $("log").scrollTop = $("log").scrollHeight;
+}
+
+const study = (index) => look(reviewed.errors[index].at, index);
+
+function lookFurther(way) {
+  if (studied !== null) return study(studied + way);
+  const stops = lookStops();
+  look(stops[stops.indexOf(looking) + way]);
+}
+
+function endLook() {
+  const fromReview = studied !== null;
+  look(null);
+  if (fromReview) review();
 }
 
 function nameOf(place) {
@@ -749,7 +804,7 @@ function nameOf(place) {
 // Dialogs
 
 /** Show a dialog; the value of the button, "" when it was closed with Escape. */
-function dialog(title, content, buttons, { mustAnswer = false } = {}) {
+function dialog(title, content, buttons) {
   const box = $("ask");
   if (box.open) box.close("");
   $("ask-title").textContent = title;
@@ -763,18 +818,11 @@ function dialog(title, content, buttons, { mustAnswer = false } = {}) {
     }),
   );
   box.returnValue = "";
-  box.oncancel = (event) => {
-    if (mustAnswer) event.preventDefault();
-  };
   box.showModal();
   box.querySelector("button.primary")?.focus();
   return new Promise((done) => {
     box.onclose = () => {
-      if (mustAnswer && !box.returnValue) {
-        box.showModal(); // a second Escape closes whatever one says
-        return;
-      }
-      done(box.returnValue);
+      if (!box.open) done(box.returnValue); // open: it was another dialog that closed, and made way for this one
     };
   });
 }
@@ -801,16 +849,7 @@ async function leave() {
 
 async function restart() {
   const choice = await dialog(t("askRestart"), [t("askRestartText")], [[t("yesRestart"), "yes"], [t("cancel"), "no", "primary"]]);
-  if (choice !== "yes") return;
-  run += 1;
-  const { bot, length, cube } = meta;
-  write(SAVED, null);
-  try {
-    await begin({ bot, length, cube });
-  } catch (error) {
-    say(() => sentenceOf(error));
-    $("retry").hidden = false;
-  }
+  if (choice === "yes") await during(() => begin(meta));
 }
 
 // Wiring
@@ -819,21 +858,23 @@ const board = new Board($("board"), { choose, drag, mayDrag, escape: cancel, dic
 
 $("roll").addEventListener("click", rollDice);
 $("double").addEventListener("click", doubleNow);
+for (const kind of ["take", "drop"]) $(kind).addEventListener("click", () => during(() => act({ kind })));
 $("confirm").addEventListener("click", confirmTurn);
 $("undo").addEventListener("click", undo);
 $("hint").addEventListener("click", giveHint);
-$("retry").addEventListener("click", () => advance());
+$("retry").addEventListener("click", () => again());
 $("after").addEventListener("click", nextGame);
+$("review").addEventListener("click", review);
 $("resign").addEventListener("click", resign);
 $("restart").addEventListener("click", restart);
 $("leave").addEventListener("click", leave);
 $("open-rules").addEventListener("click", showRules);
-$("look-back").addEventListener("click", () => look(looking - 1));
-$("look-on").addEventListener("click", () => look(looking + 1));
-$("look-end").addEventListener("click", () => look(null));
+$("look-back").addEventListener("click", () => lookFurther(-1));
+$("look-on").addEventListener("click", () => lookFurther(1));
+$("look-end").addEventListener("click", endLook);
 $("log").addEventListener("click", (event) => {
   const button = event.target.closest("button");
-  if (button) look(Number(button.dataset.at) === looking ? null : Number(button.dataset.at));
+  if (button) look(button.hasAttribute("aria-current") && studied === null ? null : Number(button.dataset.at));
 });
 $("pace-now").addEventListener("change", () => {
   prefs.pace = $("pace-now").value;
@@ -848,7 +889,8 @@ $("settings").addEventListener("change", readSettings);
 $("settings").addEventListener("submit", async (event) => {
   event.preventDefault();
   readSettings();
-  if (read(SAVED)) {
+  const saved = savedGame();
+  if (saved && !saved.finished) {
     const choice = await dialog(t("askNew"), [t("askNewText")], [[t("yesNew"), "yes"], [t("cancel"), "no", "primary"]]);
     if (choice !== "yes") return;
   }
@@ -867,7 +909,7 @@ document.addEventListener("pointerdown", () => (byKey = false), true);
 document.addEventListener("keydown", (event) => {
   if (["Enter", " ", "Tab"].includes(event.key) || event.key.startsWith("Arrow")) byKey = true;
   if (!view || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]") || event.target.closest("select, input")) return;
-  if (event.key === "Escape" && looking !== null) return look(null);
+  if (event.key === "Escape" && looking !== null) return endLook();
   const button = { r: "roll", d: "double", c: "confirm", u: "undo", h: "hint" }[event.key.toLowerCase()];
   if (button && !$(button).hidden) {
     byKey = true;
@@ -875,7 +917,8 @@ document.addEventListener("keydown", (event) => {
   }
 });
 window.addEventListener("beforeunload", (event) => {
-  if (view && view.match.decision !== "over" && view.actions.length) event.preventDefault();
+  // All else is saved, if the browser saves.
+  if (turn?.steps.length || (view && !canSave && !allOver())) event.preventDefault();
 });
 
 function refresh() {

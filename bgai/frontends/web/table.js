@@ -18,7 +18,7 @@ import {
   viewOf,
   winnerOf,
 } from "./bgai/match.js";
-import { turnedOutcomes } from "./bgai/outcome.js";
+import { OUTCOMES, turnedOutcomes } from "./bgai/outcome.js";
 import { hex, hmac, sha256 } from "./bgai/sha256.js";
 import { OtherKey, Refused } from "./errors.js";
 
@@ -284,11 +284,18 @@ function hintOf(/** @type {Bot} */ bot, /** @type {Match} */ now) {
     throw new Refused("a hint is given when a play or a cube action of the person is due");
   if (now.decision !== "play") {
     const { no_double: a, double_take: b, double_pass: c, ...cube } = cubeDecision(bot, now);
+    const chances = [...bot.evaluate(now.position)].map((chance, i) => [OUTCOMES[i], rounded(chance, 5)]);
     return {
       bot: bot.name,
       kind: "cube",
       asked: now.decision,
-      cube: { ...cube, no_double: rounded(a, 5), double_take: rounded(b, 5), double_pass: rounded(c, 5) },
+      cube: {
+        ...cube,
+        no_double: rounded(a, 5),
+        double_take: rounded(b, 5),
+        double_pass: rounded(c, 5),
+        outcomes: Object.fromEntries(chances),
+      },
     };
   }
   const plays = rankPlays(bot, now).slice(0, HINTS);

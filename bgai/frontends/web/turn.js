@@ -1,11 +1,13 @@
 // One turn of the person, step by step through the graph of legal steps that the engine gave. Pure: knows no screen.
 
+import { moved } from "./bgai/board.js";
+
 export class Turn {
   /** men [26] seen by the person; graph[i] = [[from, to, die, next], ...]; dice [high, low]. */
   constructor(men, graph, dice) {
     this.graph = graph;
     this.dice = dice[0] === dice[1] ? [dice[0], dice[0], dice[0], dice[0]] : [...dice];
-    this.moments = [{ men: [...men], node: 0 }];
+    this.moments = [{ men: Int8Array.from(men), node: 0 }];
     this.steps = [];
   }
 
@@ -46,7 +48,7 @@ export class Turn {
       for (const way of ways) {
         for (const step of this.graph[way.node]) {
           if (step[0] !== way.at) continue;
-          const men = stepped(way.men, step);
+          const men = moved(way.men, step[0], step[2]);
           const hits = way.hits + (men[0] < way.men[0] ? 1 : 0);
           const next = { node: step[3], at: step[1], steps: [...way.steps, step], men, hits };
           const known = found.get(step[1]);
@@ -65,7 +67,7 @@ export class Turn {
   }
 
   step(step) {
-    this.moments.push({ men: stepped(this.men, step), node: step[3] });
+    this.moments.push({ men: moved(this.men, step[0], step[2]), node: step[3] });
     this.steps.push(step);
   }
 
@@ -75,18 +77,4 @@ export class Turn {
       this.moments.pop();
     }
   }
-}
-
-/** Men after a step of the person. */
-export function stepped(men, [from, to]) {
-  const after = [...men];
-  after[from] -= 1;
-  if (to > 0) {
-    if (after[to] === -1) {
-      after[to] = 0;
-      after[0] -= 1;
-    }
-    after[to] += 1;
-  }
-  return after;
 }

@@ -100,7 +100,8 @@ def answer_useless_doubles(values: np.ndarray, outcomes: np.ndarray, boards: np.
     to them (NaN so far): the rules allow it, so it has to be answered. outcomes [N, 6] are the doublers' chances."""
     asked = np.flatnonzero(np.isnan(values[:, 2]) & (stakes.my_away > 0))
     theirs = stakes.take(asked).doubled()
-    values[asked, 1] = static_values(outcomes[asked], boards[asked], theirs)[:, 0]
+    taken = static_values(outcomes[asked], boards[asked], theirs)[:, 0]
+    values[asked, 1] = np.minimum(taken, values[asked, 0])  # looking deeper must not make such a double a gain
     for i in asked:
         values[i, 2] = chance_after(stakes.take(np.array([i])), 1)
 

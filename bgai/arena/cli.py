@@ -81,7 +81,7 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
         "--luckless",
         action="store_true",
         help="take the luck of every roll, as the shipped strong bot sees it, out of the scores: the mean stays, the "
-        "interval shrinks, between good bots as by fifteen times the games",
+        "interval shrinks, between good bots as by twenty times the games",
     )
     parser.set_defaults(run_command=run)
     return parser

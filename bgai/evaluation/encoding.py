@@ -57,7 +57,7 @@ def encoding(name: str) -> Encoding:
     if name not in _MAKERS:
         raise UnknownEncoding(f"there is no encoding {name!r}; known: {', '.join(sorted(_MAKERS))}")
     base, rows, names = _MAKERS[name]()
-    behind = _EXTRAS[name.partition("+")[2]]
+    behind, loudness = _EXTRAS[name.partition("+")[2]]
     names += behind
     most = max(1, int((rows != 0).sum(axis=2).max()))
     columns = np.full((POINTS, COUNTS, most), -1, dtype=np.int32)
@@ -68,7 +68,6 @@ def encoding(name: str) -> Encoding:
         values[place, men, : len(used)] = rows[place, men, used]
     for array in (base, rows, columns, values):
         array.setflags(write=False)
-    loudness = LOUDNESS if behind == TACTICS_BY_POINT_NAMES else 1
     return Encoding(name, base, rows, columns, values, len(behind), loudness, names)
 
 
@@ -121,7 +120,12 @@ def _thermometer(steps: int) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
     return base, rows, tuple(names)
 
 
-_EXTRAS: dict[str, tuple[str, ...]] = {"": (), "tactics": TACTICS_NAMES, "tactics195": TACTICS_BY_POINT_NAMES}
+# Names of the extras, and how many times as large as these say they are.
+_EXTRAS: dict[str, tuple[tuple[str, ...], int]] = {
+    "": ((), 1),
+    "tactics": (TACTICS_NAMES, 1),
+    "tactics195": (TACTICS_BY_POINT_NAMES, LOUDNESS),
+}
 # "men196" is the input of TD-Gammon (Tesauro 1992) without its two units for whose turn it is.
 _MAKERS: dict[str, Callable[[], tuple[np.ndarray, np.ndarray, tuple[str, ...]]]] = {
     "men196": lambda: _thermometer(3),

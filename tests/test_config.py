@@ -187,6 +187,7 @@ def test_wrong_overrides(override, words):
         ("[export]\nnormal_games = 50\n[run]\ngames = 99", ["run.games=9"], "--set run.games=9: export.normal_games"),
         # The text is wrong, whatever stands beside it.
         ("[learning]\nminibatch = 0", ["run.seed=2"], "my.toml: learning.minibatch should be"),
+        ("[learning]\nequity = -1", ["run.seed=2"], "my.toml: learning.equity should be from 0 to 1000, not -1"),
         ("[learning]\nminibatch = 0", ["run.games=0"], "my.toml: learning.minibatch should be"),
     ],
 )

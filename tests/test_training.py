@@ -231,16 +231,17 @@ def test_self_play_does_not_depend_on_the_split(network, games):
 # --- the learner
 
 
-def learner_of(optimizer="adam", average=0.9, seed=1, hidden=(16,), weight_decay=0.0):
+def learner_of(optimizer="adam", average=0.9, seed=1, hidden=(16,), weight_decay=0.0, minibatch=32, equity=0.0):
     return Learner(
         encoding("men196"),
         hidden=hidden,
         optimizer=optimizer,
-        minibatch=32,
+        minibatch=minibatch,
         average=average,
         weight_decay=weight_decay,
         device="cpu",
         seed=seed,
+        equity=equity,
     )
 
 
@@ -275,6 +276,26 @@ def test_loss_is_cross_entropy_over_the_targets_own(data):
     divergence = (data[1] * np.log(data[1] / chances)).sum(axis=1).mean()
     assert excess == pytest.approx(divergence, rel=1e-3)
     np.testing.assert_allclose(squares, ((chances - data[1]) ** 2).mean(axis=0), rtol=1e-3)
+
+
+@pytest.mark.parametrize("equity", [0.0, 3.0])
+def test_what_a_step_lessens(data, equity):
+    """One plain step goes along the slope of cross-entropy + `equity` x squared error of equity, measured by hand."""
+    learner = learner_of("sgd", minibatch=1000, equity=equity)
+    with torch.no_grad():
+        before = learner.model(torch.from_numpy(learner.encoding.encode(data[0]))).double().numpy()
+
+    def lessened(bias):
+        logits = before + bias
+        logs = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+        gaps = (np.exp(logs) - data[1]) @ POINTS
+        return -(data[1] * logs).sum(axis=1).mean() + equity * (gaps**2).mean()
+
+    slopes = [(lessened(nudge) - lessened(-nudge)) / 2e-4 for nudge in 1e-4 * np.eye(6)]
+    bias = learner.model.output.bias.detach().clone()
+    learn(learner, data, 1, rate=1e-2)
+    moved = (bias - learner.model.output.bias.detach()).numpy() / 1e-2
+    np.testing.assert_allclose(moved, slopes, rtol=2e-3, atol=2e-4)
 
 
 def test_average_of_the_weights(data):

@@ -23,6 +23,7 @@ MOST_BATCH_GAMES = 65_536  # some 4 million positions in memory
 MOST_THREADS = 1024
 MOST_MINIBATCH = 65_536
 MOST_PASSES = 1000
+MOST_EQUITY = 1000
 
 
 class ConfigError(ValueError):
@@ -93,6 +94,9 @@ class Learning:
     """How the rate goes from its start to its end over the games of the run."""
     rate_hold: float = 0.0
     """Share of the games before the schedule begins to lower the rate."""
+    equity: float = 0.0
+    """How much the squared error of equity counts beside the cross-entropy of the outcomes, which alone cares most for
+    what is rare: an error of 0.01 costs it ten times more where a chance is 0.01 than where it is 0.1."""
     weight_decay: float = 0.0
     """Weight decay of the optimizer."""
     average: float = 0.999
@@ -300,6 +304,10 @@ def _check(config: Config, source: str) -> None:
     _require(0 <= learning.average < 1, f"{source}: learning.average should be from 0 to below 1")
     decay = learning.weight_decay
     _require(0 <= decay < 10, f"{source}: learning.weight_decay should be from 0 to below 10, not {decay}")
+    _require(
+        0 <= learning.equity <= MOST_EQUITY,
+        f"{source}: learning.equity should be from 0 to {MOST_EQUITY}, not {learning.equity}",
+    )
     for key, most in (("minibatch", MOST_MINIBATCH), ("passes", MOST_PASSES)):
         value = getattr(learning, key)
         _require(1 <= value <= most, f"{source}: learning.{key} should be from 1 to {most}, not {value}")

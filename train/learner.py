@@ -11,7 +11,7 @@ import torch
 
 from bgai.evaluation.encoding import Encoding
 from bgai.evaluation.network import Network
-from bgai.rules.outcome import OUTCOMES
+from bgai.rules.outcome import OUTCOMES, POINTS_WON
 from train.model import ValueModel, from_network
 
 
@@ -34,7 +34,10 @@ def schedule(kind: str, start: float, end: float, share: float) -> float:
 
 
 class Learner:
-    """A model, its optimizer and the average of its weights."""
+    """A model, its optimizer and the average of its weights.
+
+    What it lessens is the cross-entropy of the outcomes + `equity` x the squared error of what they are worth.
+    """
 
     def __init__(
         self,
@@ -47,6 +50,7 @@ class Learner:
         weight_decay: float,
         device: str,
         seed: int,
+        equity: float = 0.0,
     ) -> None:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
@@ -54,6 +58,7 @@ class Learner:
         self.encoding, self.minibatch, self.average, self.device = encoding, minibatch, average, device
         self.parameters: list[torch.Tensor] = list(self.model.parameters())
         self.averaged = [p.detach().clone() for p in self.parameters]
+        self.equity, self.points_won = equity, torch.from_numpy(POINTS_WON).to(device)
         self.steps = 0
         if optimizer == "sgd":
             self._moments: tuple[str, ...] = ("momentum_buffer",)
@@ -105,6 +110,9 @@ class Learner:
     def _step(self, inputs: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
         logits = self.model(inputs)
         loss = torch.nn.functional.cross_entropy(logits, wanted)
+        if self.equity:
+            gaps = (torch.softmax(logits, dim=1) - wanted) @ self.points_won
+            loss = loss + self.equity * gaps.square().mean()
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         self.optimizer.step()

@@ -59,6 +59,7 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
         weight_decay=learning.weight_decay,
         device=run.device,
         seed=run.seed,
+        equity=learning.equity,
     )
     sketcher = sketch_learner(config)
 
@@ -307,6 +308,7 @@ def sketch_learner(config: Config) -> Learner | None:
         weight_decay=0.0,
         device=config.run.device,
         seed=config.run.seed,
+        equity=config.learning.equity,
     )
 
 

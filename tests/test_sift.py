@@ -13,7 +13,7 @@ from bgai.evaluation.checkpoint import InvalidCheckpoint, load_checkpoint, save_
 from bgai.evaluation.encoding import encoding
 from bgai.evaluation.lookahead import choose_by_plies, look_ahead
 from bgai.evaluation.network import Network
-from bgai.evaluation.search import SIFT_MARGIN, SIFT_MOST, sifted, value_afterstates
+from bgai.evaluation.search import SIFT_MARGIN, SIFT_MOST, best_rows, sifted, value_afterstates
 from bgai.rules.position import turn
 
 POINTS = np.array([1, 2, 3, -1, -2, -3])
@@ -82,6 +82,26 @@ def test_another_sketch_leaves_the_best_of_what_it_likes(network, rough, game_po
         liked = [values[row.tobytes()] for row in left[left_starts[i] : left_starts[i + 1]]]
         assert values[chosen[i].tobytes()] == pytest.approx(min(liked), abs=1e-6)
     assert (chosen != choose_by_plies(network.outcomes, boards, dice, 1)).any()
+
+
+def test_a_play_that_is_alone_is_not_looked_at(network, game_positions):
+    boards, dice = game_positions(200, 9)
+    seen = []
+
+    def watched(parents, rows, starts):
+        seen.append(np.diff(starts))
+        return network.outcomes(parents, rows, starts)
+
+    chosen = choose_by_plies(watched, boards, dice, 1)
+    rows, starts, outcomes = value_afterstates(network.outcomes, boards, dice)
+    counts = np.diff(starts)
+    np.testing.assert_array_equal(np.concatenate(seen), counts[counts > 1])
+    assert (counts == 1).any()
+    np.testing.assert_array_equal(chosen, rows[best_rows(outcomes, starts)])
+    forced = counts == 1
+    np.testing.assert_array_equal(
+        choose_by_plies(watched, boards[forced], dice[forced], 2), rows[starts[:-1][forced]]
+    )
 
 
 def test_a_bot_sifts_by_its_sketch_and_ranks_all(network, rough, tmp_path, game_positions):

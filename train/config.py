@@ -95,7 +95,7 @@ class Learning:
     rate_hold: float = 0.0
     """Share of the games before the schedule begins to lower the rate."""
     equity: float = 0.0
-    """How much the squared error of equity counts beside the cross-entropy of the outcomes, which alone cares most for
+    """How much the squared error of equity counts beside the cross-entropy of the outcomes. That alone cares most for
     what is rare: an error of 0.01 costs it ten times more where a chance is 0.01 than where it is 0.1."""
     weight_decay: float = 0.0
     """Weight decay of the optimizer."""

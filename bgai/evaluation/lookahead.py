@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from bgai.evaluation.search import Evaluator, best_rows, equities, set_certain, sifted, value_afterstates
+from bgai.evaluation.search import Evaluator, best_rows, candidates, equities, set_certain, sifted
 from bgai.rules.dice import ROLL_CHANCES, ROLL_NUMBERS, ROLLS
 from bgai.rules.moves import MAX_PLAYS, trusted_afterstates
 from bgai.rules.outcome import OUTCOMES, points_lost_many, turn_outcomes
@@ -112,8 +112,8 @@ def choose_by_plies(
     The deeper the look, the fewer candidates get it: see FILTERS. A sketch sifts before the first look and all
     replies.
     """
-    rows, starts, outcomes = value_afterstates(evaluate, boards, dice, sketch=sketch)
-    values = equities(outcomes)
+    parents, rows, starts = candidates(boards, dice, sketch)
+    values = _values_where_open(evaluate, parents, rows, starts)
     for rolls, passing in enumerate(FILTERS[plies], start=1):
         kept, starts = lowest_few(values, starts, passing.most, passing.margin)
         rows, values = rows[kept], values[kept]
@@ -122,6 +122,20 @@ def choose_by_plies(
         values[open_still] = equities(look_ahead(evaluate, rows[open_still], rolls, sketch))
     best, _ = lowest_few(values, starts, 1, 0.0)
     return rows[best]
+
+
+def _values_where_open(evaluate: Evaluator, parents: np.ndarray, rows: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Equities of the candidates [N, 26] by one ply -> [N]; 0 where a candidate is the only one of its board, which
+    needs no look: so it is for a quarter of the boards and more."""
+    counts = np.diff(starts)
+    boards_open = counts > 1
+    rows_open = np.repeat(boards_open, counts)
+    valued = rows[rows_open]
+    outcomes = evaluate(parents[boards_open], valued, np.concatenate([[0], np.cumsum(counts[boards_open])]))
+    set_certain(valued, outcomes)
+    values = np.zeros(len(rows))
+    values[rows_open] = equities(outcomes)
+    return values
 
 
 @njit(cache=True, nogil=True)

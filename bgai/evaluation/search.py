@@ -131,20 +131,23 @@ def sifted(
     return rows[kept], starts
 
 
-def value_afterstates(
-    evaluate: Evaluator,
-    boards: np.ndarray,
-    dice: np.ndarray,
-    sketch: Evaluator | None = None,
+def candidates(
+    boards: np.ndarray, dice: np.ndarray, sketch: Evaluator | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Afterstates [N, 26], starts [B + 1] and the opponent's chances [N, 6], with what the rules make certain.
-
-    All afterstates, or those that the sketch leaves.
-    """
+    """Parents [B, 26], afterstates [N, 26] and their starts [B + 1], as an Evaluator wants them: all afterstates, or
+    those that the sketch leaves."""
     rows, starts = trusted_afterstates(boards, dice)
     parents = np.ascontiguousarray(turn(boards))
     if sketch is not None:
         rows, starts = sifted(sketch, parents, rows, starts)
+    return parents, rows, starts
+
+
+def value_afterstates(
+    evaluate: Evaluator, boards: np.ndarray, dice: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Afterstates [N, 26], starts [B + 1] and the opponent's chances [N, 6], with what the rules make certain."""
+    parents, rows, starts = candidates(boards, dice)
     outcomes = evaluate(parents, rows, starts)
     set_certain(rows, outcomes)
     return rows, starts, outcomes

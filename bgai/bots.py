@@ -310,14 +310,15 @@ def find_bot_file(text: str) -> Path:
 def open_bot(text: str, *, bearoff: bool = True) -> Bot:
     """The bot that a command line calls BOT; `bearoff` as in `load`. Starts the program of ubgi:COMMAND and runs the
     code of python:MODULE:FUNCTION. Raises UnknownBot, FileNotFoundError, InvalidCheckpoint."""
-    from bgai import engines, referees  # they stand beside this module and import it
+    from bgai.engines.opening import KINDS, open_engine  # they stand beside this module and import it
+    from bgai.referees import REFEREES, open_referee
 
     if not Path(text).exists():
-        if ":" in text and text.partition(":")[0] in engines.KINDS:
-            return engines.open_engine(text)
-        if text.partition(":")[0] in referees.REFEREES:
-            return referees.open_referee(text)
-        if (name := text.partition("@")[0]) in referees.REFEREES:
+        if ":" in text and text.partition(":")[0] in KINDS:
+            return open_engine(text)
+        if text.partition(":")[0] in REFEREES:
+            return open_referee(text)
+        if (name := text.partition("@")[0]) in REFEREES:
             raise UnknownBot(f"{text!r} is no bot: @ makes bgai's networks look ahead, {name} has no such thing")
     return load(text, bearoff=bearoff)
 

@@ -164,7 +164,7 @@ def test_waiting_after_crawford_is_no_error(bot):
 def test_a_double_that_waits_is_answered_first(capsys):
     assert main(["analyze", "XGID=-b----E-C---eE---c-e----B-:0:0:1:D:0:0:0:5:10", "--depth", "1"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[2].startswith("take: a drop would cost 1.") and "the double itself: no double: " in "\n".join(lines)
+    assert lines[2].startswith("take: a pass would cost 1.") and "the double itself: no double: " in "\n".join(lines)
 
 
 def test_what_was_used_is_said(tmp_path, monkeypatch, capsys):

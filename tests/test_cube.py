@@ -464,13 +464,16 @@ def test_who_is_doubled_is_answered():
     opening = "XGID=-b----E-C---eE---c-e----B-"
     ahead = Position([0, 2, 3, 3, 3, 2, 2] + [0] * 12 + [-3, -3, -3, -3, -3, 0, 0])
     take = bot.cube(bgai.parse_id(f"{opening}:0:0:1:D:0:0:0:5:10"))
-    assert take.answer == f"take: a drop would cost {take.double_pass - take.double_take:.3f}"
+    assert take.answer == "take"
+    assert take.answer_why == f"a pass would cost {take.double_pass - take.double_take:.3f}"
     drop = bot.cube(Match(turn=0, decision="take", position=ahead))
-    assert drop.answer == f"drop: a take would cost {drop.double_take - drop.double_pass:.3f}"
-    behind = Match(turn=0, decision="take", position=ahead.turned(), beavers=True)
-    assert bot.cube(behind).answer.startswith("beaver: a drop would cost ")
-    assert bot.cube(Match(turn=0, decision="take", position=ahead.turned())).answer.startswith("take: ")
-    assert bot.cube(Match(turn=0, decision="roll", position=ahead)).answer is None
+    assert drop.answer == "pass"
+    assert drop.answer_why == f"a take would cost {drop.double_take - drop.double_pass:.3f}"
+    behind = bot.cube(Match(turn=0, decision="take", position=ahead.turned(), beavers=True))
+    assert behind.answer == "beaver" and behind.answer_why.startswith("a pass would cost ")
+    assert bot.cube(Match(turn=0, decision="take", position=ahead.turned())).answer == "take"
+    asked_to_roll = bot.cube(Match(turn=0, decision="roll", position=ahead))
+    assert asked_to_roll.answer is None and asked_to_roll.answer_why is None
 
 
 def test_in_a_match_there_are_no_beavers(bot):

@@ -20,7 +20,10 @@ from bgai.arena.sessions import Session, play_session
 from bgai.arena.table import match_lines, session_lines
 from bgai.bots import UnknownBot, load, open_bot
 from bgai.cli import main
-from bgai.engines import EngineFailure, HttpBot, PythonBot, UbgiBot
+from bgai.engines.engine import EngineFailure
+from bgai.engines.function import PythonBot
+from bgai.engines.ubgi import UbgiBot
+from bgai.engines.wildbg import HttpBot
 from bgai.evaluation.cube import MINE, Stakes
 from bgai.referees import RandomBot
 from bgai.rules.plays import legal_plays

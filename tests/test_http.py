@@ -178,19 +178,32 @@ def test_cube_and_evaluation(client):
     crawford = ask(client, "cube", position=START, away=[1, 3]).json()
     assert crawford["action"] == "no cube" and crawford["double_take"] is None
     assert answer["asked"] == "roll" and crawford["asked"] == "roll"
-    doubled = ask(client, "cube", position=START, doubled=True).json()
-    assert (doubled["asked"], doubled["take"], doubled["action"]) == ("take", True, "take")
-    assert (
-        doubled["why"].startswith("to the player who was doubled a take is worth +0.") and "-1.000" in doubled["why"]
-    )
-    lost = ask(client, "cube", position=[0, 4, *[0] * 22, -4, 0], doubled=True).json()
-    assert (lost["asked"], lost["take"], lost["action"]) == ("take", False, "pass")
     value = ask(client, "evaluate", position=START, bot="normal").json()
     assert value["cubeless_equity"] == pytest.approx(
         bgai.load("normal").evaluate(bgai.Position.start()).equity, abs=1e-4
     )
     over = ask(client, "evaluate", position=[0, -3, *[0] * 24]).json()
     assert over["outcomes"]["win"] == 1 and over["equity"] == 1
+
+
+def test_who_is_doubled_gets_the_decisions_answer(client):
+    """A take, a pass, and a beaver where they are played: word and sentence are those of `Bot.cube`."""
+    lost = bgai.Position([0, 4, *[0] * 22, -4, 0])
+    behind = bgai.Position([0, *[2] * 6, *[0] * 12, -4, *[0] * 6])
+    cases = (
+        (bgai.Match(decision="take"), "take"),
+        (bgai.Match(decision="take", position=lost), "pass"),
+        (bgai.Match(decision="take", position=behind), "take"),
+        (bgai.Match(decision="take", position=behind, beavers=True), "beaver"),
+    )
+    for match, action in cases:
+        told = ask(client, "cube", position=bgai.format_id(match, "xgid")).json()
+        decided = bgai.load("strong").cube(match)
+        assert (told["asked"], told["action"], told["take"]) == ("take", action, action != "pass")
+        assert (told["action"], told["why"]) == (decided.answer, decided.answer_why)
+        assert told["double_take"] == pytest.approx(decided.double_take, abs=1e-5)
+    told = ask(client, "cube", position=START, doubled=True).json()
+    assert (told["asked"], told["action"], told["take"]) == ("take", "take", True)
 
 
 def test_batch_answers_in_order_and_each_for_itself(client):

@@ -88,6 +88,14 @@ def test_links_lead_to_files(readme):
             assert ((HOUSE / readme).parent / link.partition("#")[0]).exists(), f"{readme}: {link} is not there"
 
 
+@pytest.mark.parametrize("readme", READMES)
+def test_pictures_are_light(readme):
+    pictures = re.findall(r"!\[[^\]]+\]\(([^)\s]+)\)", text(readme))
+    assert "docs/page.png" in pictures
+    for picture in pictures:
+        assert "://" in picture or (HOUSE / picture).stat().st_size < 150_000, picture
+
+
 @pytest.mark.parametrize("document", [*READMES, "docs/architecture.md", "docs/frontends.md"])
 def test_environment_variables_are_those_that_the_code_reads(document):
     code = "".join(path.read_text(encoding="utf-8") for path in (HOUSE / "bgai").rglob("*.py"))

@@ -476,6 +476,39 @@ def test_the_bot_doubles_and_the_person_drops(new_page):
     assert page.inner_text("#their-score") == "1"
 
 
+def test_a_double_is_answered_by_a_letter(new_page):
+    saved = a_game_where(
+        lambda view: view["match"]["decision"] == "take" and view["decider"] == 0, person="first", bot="strong"
+    )
+    page = opened_with(new_page, saved)
+    page.wait_for_selector("#take:visible")
+    page.keyboard.press("t")
+    page.wait_for_selector("#take", state="hidden")
+    assert "takes" in page.inner_text("#log") and not page.locator("#drop").is_visible()
+    page.keyboard.press("p")  # nothing is left to be dropped
+    page = opened_with(new_page, saved)
+    page.wait_for_selector("#drop:visible")
+    page.keyboard.press("d")  # doubling is not dropping
+    assert page.locator("#drop").is_visible()
+    page.keyboard.press("p")
+    page.wait_for_selector("#ask button[data-value=more]")
+    assert "drops" in page.inner_text("#log") and page.inner_text("#their-score") == "1"
+
+
+@pytest.mark.parametrize(
+    ("locale", "told"),
+    [
+        ("en-US", ("T takes", "P drops")),
+        ("zh-CN", ("T 接受", "P 认输")),
+        ("zh-TW", ("T 接受", "P 認輸")),
+    ],
+)
+def test_the_letters_are_told(new_page, locale, told):
+    page = new_page(locale=locale)
+    page.click("#open-rules")
+    assert all(words in page.inner_text("#rules") for words in told)
+
+
 def test_a_question_that_failed_is_asked_again_and_the_laid_move_stays(new_page):
     page = new_page()
     choose(page)

@@ -17,7 +17,7 @@ import numpy as np
 
 from bgai.arena.stats import Score, Verdict, check_sprt_bounds, score, sprt
 from bgai.bots import Bot
-from bgai.engines import EngineFailure
+from bgai.engines.engine import EngineFailure
 from bgai.referees import illegal_rows
 from bgai.rules.dice import rolls
 from bgai.rules.outcome import points_lost_many

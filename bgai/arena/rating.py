@@ -19,7 +19,7 @@ from bgai.arena.judges import MARGIN, Judge, candidates, indices, judge_one
 from bgai.arena.phases import PHASES, phases
 from bgai.arena.stats import CONFIDENCE, Score, t_quantile
 from bgai.bots import Bot
-from bgai.engines import EngineFailure
+from bgai.engines.engine import EngineFailure
 from bgai.rules.dice import rolls
 from bgai.rules.moves import trusted_afterstates
 from bgai.rules.outcome import points_lost_many

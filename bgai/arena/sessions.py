@@ -17,7 +17,7 @@ import numpy as np
 from bgai.arena.duplicate import MAX_PLIES, ArenaError, Forfeit, check_games_and_seed
 from bgai.arena.stats import Score, score
 from bgai.bots import Bot
-from bgai.engines import EngineFailure
+from bgai.engines.engine import EngineFailure
 from bgai.evaluation.cube import CENTRE, MINE, MOST_AWAY, THEIRS, Stakes
 from bgai.rules.dice import rolls
 from bgai.rules.outcome import points_lost_many

@@ -21,6 +21,7 @@ from bgai.rules.outcome import Outcomes, points_lost_many
 CubeValues = Callable[[np.ndarray, Stakes, np.ndarray], np.ndarray]
 """(boards [B, 26], stakes of B games, chances there [B, 6]) -> no double, double and take, double and pass [B, 3]."""
 Action = Literal["no double", "double, take", "double, pass", "double, beaver", "too good", "no cube"]
+Answer = Literal["take", "pass", "beaver"]
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,10 @@ class CubeDecision:
     follows from the values, so it never contradicts them; exact where they are and the cube is dead after a take."""
     plies: int
     """How deep the cube was looked at; see `cube_plies`."""
-    answer: str | None = field(default=None, compare=False)
-    """What the doubled player should do, in a sentence; None while nobody has doubled."""
+    answer: Answer | None = field(default=None, compare=False)
+    """What the doubled player should do; None while nobody has doubled."""
+    answer_why: str | None = field(default=None, compare=False)
+    """A sentence, where there is an answer."""
     _market_losers: Callable[[], float] | None = field(default=None, repr=False, compare=False)
 
     @cached_property
@@ -125,6 +128,7 @@ def decide(evaluate: Evaluator, value: CubeValues, match: Match, plies: int = 1)
         table = match_equity()
         efficiency = float(position_efficiency(boards)[0])
         take_point = 1 - cash_point(outcomes, efficiency, stakes, values, table.pre, table.post)
+    answer, answer_why = _answer(equities, match) if may and match.decision == "take" else (None, None)
     return CubeDecision(
         action=action,
         why=_why(action, equities, match),
@@ -135,7 +139,8 @@ def decide(evaluate: Evaluator, value: CubeValues, match: Match, plies: int = 1)
         outcomes=Outcomes(*outcomes[0].tolist()),
         take_point=take_point,
         plies=cube_plies(plies),
-        answer=_answer(equities, match) if may and match.decision == "take" else None,
+        answer=answer,
+        answer_why=answer_why,
         _market_losers=partial(market_losers, evaluate, boards, stakes) if may else None,
     )
 
@@ -202,10 +207,11 @@ def _why(action: Action, equities: np.ndarray, match: Match) -> str:
     return f"doubling would cost {no_double - min(take, passed):.3f}"
 
 
-def _answer(equities: np.ndarray, match: Match) -> str:
+def _answer(equities: np.ndarray, match: Match) -> tuple[Answer, str]:
+    """What the doubled player should do, and why."""
     take, passed = float(equities[1]), float(equities[2])
     if take > passed:
-        return f"drop: a take would cost {take - passed:.3f}"
+        return "pass", f"a take would cost {take - passed:.3f}"
     if match.beavers and take < 0 and "beaver" in match.actions:
-        return f"beaver: a drop would cost {passed - take:.3f}, and the doubler is the underdog"
-    return f"take: a drop would cost {passed - take:.3f}"
+        return "beaver", f"a pass would cost {passed - take:.3f}, and the doubler is the underdog"
+    return "take", f"a pass would cost {passed - take:.3f}"

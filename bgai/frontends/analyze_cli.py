@@ -159,12 +159,13 @@ def cube_lines(cube: CubeDecision) -> list[str]:
         if value is not None:
             chance = [f"{100 * cube.match_chances[k]:.2f} %"] if cube.match_chances is not None else []
             rows.append([name, f"{value:+.4f}", *chance])
-    lines = [cube.answer, ""] if cube.answer is not None else []
+    answer = _answer(cube)
+    lines = [answer, ""] if answer is not None else []
     lines += aligned(rows, left=(0,))
     win, gammon, backgammon, lose_gammon, lose_backgammon = cube.outcomes.cumulative
     lines += [
         "",
-        f"{'the double itself: ' if cube.answer is not None else ''}{cube.action}: {cube.why}",
+        f"{'the double itself: ' if answer is not None else ''}{cube.action}: {cube.why}",
         f"wins {100 * win:.1f} % (gammons {100 * gammon:.1f}, backgammons {100 * backgammon:.1f}), loses "
         f"{100 * (1 - win):.1f} % ({100 * lose_gammon:.1f}, {100 * lose_backgammon:.1f})",
     ]
@@ -173,6 +174,11 @@ def cube_lines(cube: CubeDecision) -> list[str]:
     if cube.market_losers is not None:
         lines.append(f"market losers: {100 * cube.market_losers:.1f} % of the next two rolls")
     return lines
+
+
+def _answer(cube: CubeDecision) -> str | None:
+    """What the doubled player should do, in a sentence; None while nobody has doubled."""
+    return None if cube.answer is None else f"{cube.answer}: {cube.answer_why}"
 
 
 def report_lines(analysis: Analysis, *, everything: bool = False) -> list[str]:
@@ -293,7 +299,7 @@ def _cube_data(cube: CubeDecision) -> dict[str, Any]:
     return {
         "action": cube.action,
         "why": cube.why,
-        "answer": cube.answer,
+        "answer": _answer(cube),
         "no_double": cube.no_double,
         "double_take": cube.double_take,
         "double_pass": cube.double_pass,

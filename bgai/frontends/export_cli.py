@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from bgai import engines, referees
 from bgai.bots import LEVELS, ValueBot, load, split_plies
+from bgai.engines.opening import KINDS
 from bgai.evaluation.checkpoint import load_checkpoint
 from bgai.evaluation.js_weights import as_js, js_weights
 from bgai.evaluation.onnx_model import INPUT, OUTPUT, onnx_model
 from bgai.files import write_atomically
 from bgai.frontends.page import MODULE, page_files, write_folder
+from bgai.referees import REFEREES
 from bgai.rules.outcome import POINTS_WON, Outcomes
 from bgai.rules.position import Position
 
@@ -109,7 +110,7 @@ def bot_to_export(text: str) -> ValueBot:
     name, plies = split_plies(text)
     if plies > 1:
         raise ValueError(f"only networks are exported, and they look at no replies: write {name} instead of {text}")
-    if not Path(text).exists() and text.partition(":")[0] in (*engines.KINDS, *referees.REFEREES):
+    if not Path(text).exists() and text.partition(":")[0] in (*KINDS, *REFEREES):
         raise ValueError(f"{text} has no network of bgai to export: give {', '.join(LEVELS)}, a bot file or a run")
     return load(name, bearoff=False)
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import Any, TextIO
 
 from bgai.bots import Bot, ValueBot, open_bot
-from bgai.engines import ANSWERS_DOUBLES
+from bgai.engines.ubgi import ANSWERS_DOUBLES
 from bgai.evaluation.lookahead import MOST_PLIES
 from bgai.frontends.decisions import chosen_play, play_text, wants_to_double, wants_to_take, warm_up
 from bgai.notation.gnubg_id import from_gnubg

@@ -70,18 +70,11 @@ def cube(body: Mapping[str, Any]) -> dict[str, Any]:
     if body.get("dice") is not None:
         raise BadRequest("a cube decision comes before the roll: ask without dice")
     match, bot = before_roll(table_of(body, "bot")), bot_of(body)
-    answer = cube_answer(decided := bot.cube(match))
-    if match.decision == "take" and decided.double_take is not None and decided.double_pass is not None:
-        answer["action"] = "take" if decided.takes else "pass"
-        answer["why"] = (
-            f"to the player who was doubled a take is worth {-decided.double_take:+.3f}, "
-            f"a pass {-decided.double_pass:+.3f}"
-        )
     return {
         **_ids(match),
         "bot": bot.name,
         "asked": match.decision,
-        **answer,
+        **cube_answer(bot.cube(match)),
         "resign": bot.resigns(match.position),
     }
 
@@ -170,16 +163,16 @@ def bots(_: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def cube_answer(decided: CubeDecision) -> dict[str, Any]:
-    """A cube decision as JSON holds it."""
+    """A cube decision as JSON holds it: "action" and "why" are the doubled player's where he is asked."""
 
     def rounded(value: float | None) -> float | None:
         return None if value is None else round(value, 5)
 
     return {
-        "action": decided.action,
+        "action": decided.answer or decided.action,
         "double": decided.doubles,
         "take": decided.takes,
-        "why": decided.why,
+        "why": decided.answer_why or decided.why,
         "no_double": rounded(decided.no_double),
         "double_take": rounded(decided.double_take),
         "double_pass": rounded(decided.double_pass),

@@ -65,8 +65,9 @@ ROUTES = (
     Described(
         "POST",
         "/api/v1/cube",
-        "The cube decision before the roll, or (`asked` is take) the answer to a double: `action` is what to do, and "
-        "`resign` what is as good as lost, 1 to 3, or 0",
+        "The cube decision before the roll, or (`asked` is take) the answer to a double: `action` is what to do (to "
+        "a double take, pass or, where it is allowed, beaver), `why` a sentence about it, the equities those of the "
+        "player on roll in both cases, and `resign` what is as good as lost, 1 to 3, or 0",
         {"position": _XGID},
     ),
     Described("POST", "/api/v1/evaluate", "What a position is worth", {"position": _XGID, "bot": "normal"}),

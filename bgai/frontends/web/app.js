@@ -910,7 +910,7 @@ document.addEventListener("keydown", (event) => {
   if (["Enter", " ", "Tab"].includes(event.key) || event.key.startsWith("Arrow")) byKey = true;
   if (!view || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]") || event.target.closest("select, input")) return;
   if (event.key === "Escape" && looking !== null) return endLook();
-  const button = { r: "roll", d: "double", c: "confirm", u: "undo", h: "hint" }[event.key.toLowerCase()];
+  const button = { r: "roll", d: "double", c: "confirm", u: "undo", h: "hint", t: "take", p: "drop" }[event.key.toLowerCase()];
   if (button && !$(button).hidden) {
     byKey = true;
     $(button).click();

@@ -42,7 +42,7 @@ const EN = {
   doubles: "doubles to {n}", takes: "takes", drops: "drops", resigns: "resigns", opening: "start {a}–{b}", openingTie: "{a}–{b}: rolled again", declines: "declines", accepts: "accepts", endOfGame: "end of the game",
   ariaBoard: "Backgammon board", ariaPoint: "Point {n}: {men}", ariaBar: "Bar: {mine} of yours, {theirs} of {bot}", ariaOff: "Borne off: {mine} of yours", ariaTheirOff: "Borne off: {n} of {bot}", ariaDice: "Dice: {dice}", ariaNoDice: "Dice", ariaCube: "Doubling cube at {n}, {owner}", cubeMine: "yours", cubeTheirs: "of {bot}", cubeMiddle: "in the middle",
   noDouble: "no double", tooGood: "too good to double", men: "{n} of yours", menTheirs: "{n} of {bot}", empty: "empty", canMove: "can move", canGo: "can go here", chosen: "chosen",
-  offline: "The server does not answer. Your game is saved.", damaged: "The saved game could not be read and was left aside.", otherKey: "The key that these dice were promised under is gone, so this game cannot go on. Start a new one.", notSaved: "This browser does not save: the game is lost when you leave.", keys: "Keys: arrows go from point to point, Enter chooses, Escape cancels; R rolls, D doubles, U undoes, C confirms, H hints.",
+  offline: "The server does not answer. Your game is saved.", damaged: "The saved game could not be read and was left aside.", otherKey: "The key that these dice were promised under is gone, so this game cannot go on. Start a new one.", notSaved: "This browser does not save: the game is lost when you leave.", keys: "Keys: arrows go from point to point, Enter chooses, Escape cancels; R rolls, D doubles, T takes, P drops (passes), U undoes, C confirms, H hints.",
 };
 
 const HANS = {
@@ -87,7 +87,7 @@ const HANS = {
   doubles: "加倍到 {n}", takes: "接受", drops: "认输", resigns: "认输", opening: "先手 {a}–{b}", openingTie: "{a}–{b}：重掷", declines: "拒绝", accepts: "接受", endOfGame: "终局",
   ariaBoard: "双陆棋棋盘", ariaPoint: "{n} 点：{men}", ariaBar: "吧台：你 {mine} 枚，{bot} {theirs} 枚", ariaOff: "已移出：你 {mine} 枚", ariaTheirOff: "已移出：{bot} {n} 枚", ariaDice: "骰子：{dice}", ariaNoDice: "骰子", ariaCube: "加倍骰 {n}，{owner}", cubeMine: "归你", cubeTheirs: "归{bot}", cubeMiddle: "在中间",
   noDouble: "不加倍", tooGood: "太好，不必加倍", men: "你 {n} 枚", menTheirs: "{bot} {n} 枚", empty: "空", canMove: "可以走", canGo: "可以走到这里", chosen: "已选",
-  offline: "服务器没有响应。对局已保存。", damaged: "保存的对局无法读取，已搁置。", otherKey: "承诺这些骰子的密钥已经不在，这一局无法继续。请开始新的一局。", notSaved: "这个浏览器不能保存：离开后对局会丢失。", keys: "键盘：方向键在点位间移动，回车选择，Esc 取消；R 掷骰，D 加倍，U 撤回，C 确认，H 提示。",
+  offline: "服务器没有响应。对局已保存。", damaged: "保存的对局无法读取，已搁置。", otherKey: "承诺这些骰子的密钥已经不在，这一局无法继续。请开始新的一局。", notSaved: "这个浏览器不能保存：离开后对局会丢失。", keys: "键盘：方向键在点位间移动，回车选择，Esc 取消；R 掷骰，D 加倍，T 接受，P 认输，U 撤回，C 确认，H 提示。",
 };
 
 const HANT = {
@@ -132,7 +132,7 @@ const HANT = {
   doubles: "加倍到 {n}", takes: "接受", drops: "認輸", resigns: "認輸", opening: "先手 {a}–{b}", openingTie: "{a}–{b}：重擲", declines: "拒絕", accepts: "接受", endOfGame: "終局",
   ariaBoard: "雙陸棋棋盤", ariaPoint: "{n} 點：{men}", ariaBar: "分界：你 {mine} 枚，{bot} {theirs} 枚", ariaOff: "已移離棋盤：你 {mine} 枚", ariaTheirOff: "已移離棋盤：{bot} {n} 枚", ariaDice: "骰子：{dice}", ariaNoDice: "骰子", ariaCube: "倍數方塊 {n}，{owner}", cubeMine: "歸你", cubeTheirs: "歸{bot}", cubeMiddle: "在中間",
   noDouble: "不加倍", tooGood: "太好，不必加倍", men: "你 {n} 枚", menTheirs: "{bot} {n} 枚", empty: "空", canMove: "可以走", canGo: "可以走到這裡", chosen: "已選",
-  offline: "伺服器沒有回應。對局已儲存。", damaged: "儲存的對局無法讀取，已擱置。", otherKey: "承諾這些骰子的金鑰已經不在，這一局無法繼續。請開始新的一局。", notSaved: "這個瀏覽器不能儲存：離開後對局會遺失。", keys: "鍵盤：方向鍵在點之間移動，Enter 選擇，Esc 取消；R 擲骰，D 加倍，U 撤回，C 確認，H 提示。",
+  offline: "伺服器沒有回應。對局已儲存。", damaged: "儲存的對局無法讀取，已擱置。", otherKey: "承諾這些骰子的金鑰已經不在，這一局無法繼續。請開始新的一局。", notSaved: "這個瀏覽器不能儲存：離開後對局會遺失。", keys: "鍵盤：方向鍵在點之間移動，Enter 選擇，Esc 取消；R 擲骰，D 加倍，T 接受，P 認輸，U 撤回，C 確認，H 提示。",
 };
 
 export const LANGUAGES = { en: EN, "zh-Hans": HANS, "zh-Hant": HANT };

@@ -291,6 +291,7 @@ function hintOf(/** @type {Bot} */ bot, /** @type {Match} */ now) {
       asked: now.decision,
       cube: {
         ...cube,
+        action: now.decision !== "take" ? cube.action : cube.take ? "take" : "pass",
         no_double: rounded(a, 5),
         double_take: rounded(b, 5),
         double_pass: rounded(c, 5),

@@ -165,7 +165,7 @@ def _with_given(match: Match, body: Mapping[str, Any]) -> Match:
         if owner not in ("mine", "theirs", None):
             raise BadRequest(f'cube_owner must be "mine", "theirs" or null, not {str(owner)[:20]!r}')
         doubled = _flag(body, "doubled", match.decision == "take")
-        return match_at(
+        told = match_at(
             match.position,
             away=(away[0], away[1]),
             dice=None if doubled else dice,
@@ -175,6 +175,8 @@ def _with_given(match: Match, body: Mapping[str, Any]) -> Match:
             jacoby=bool(_flag(body, "jacoby", match.jacoby and away == [0, 0])),
             doubled=bool(doubled),
         )
+        # These have no field here: what the identifier says of them stands.
+        return replace(told, beavers=match.beavers and told.length == 0, max_cube=max(match.max_cube, 2 * told.cube))
     return replace(match, dice=dice, decision="play" if dice else match.decision, resigned=0)
 
 

@@ -209,7 +209,9 @@ def test_who_is_doubled_gets_the_decisions_answer(client):
 def test_fields_beside_an_identifier_leave_what_it_says_of_beavers_and_limit(client):
     xgid = "XGID=-b----E-C---eE---c-e----B-:0:0:1:00:0:0:3:0:6"  # Jacoby, beavers, a cube up to 64
     assert ask(client, "cube", position=xgid, cube=2, cube_owner="mine").json()["xgid"].endswith(":00:0:0:3:0:6")
-    assert ask(client, "cube", position=xgid, away=[5, 5]).json()["xgid"].endswith(":00:0:0:0:5:6")  # no beavers there
+    assert (
+        ask(client, "cube", position=xgid, away=[5, 5]).json()["xgid"].endswith(":00:0:0:0:5:6")
+    )  # no beavers there
 
 
 def test_batch_answers_in_order_and_each_for_itself(client):

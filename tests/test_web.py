@@ -310,6 +310,19 @@ def test_a_phone_on_its_side_shows_the_whole_board_and_the_buttons(new_page):
     board, roll = page.locator("#board").bounding_box(), page.locator("#roll").bounding_box()
     assert board["height"] > 360 and board["y"] + board["height"] <= 390
     assert roll["x"] > board["x"] + board["width"] and roll["y"] + roll["height"] <= 390
+    assert_the_score_line_has_room(page)
+
+
+@pytest.mark.parametrize("size", [(1040, 650), (1280, 560), (1920, 1080)])
+def test_a_low_window_has_room_for_the_score_line(new_page, size):
+    page = new_page(viewport=dict(zip(("width", "height"), size, strict=True)))
+    choose(page, match="5")
+    page.click("#start")
+    page.wait_for_selector("#roll:visible")
+    assert_the_score_line_has_room(page)
+
+
+def assert_the_score_line_has_room(page) -> None:
     parts = [page.locator(f"#{name}").bounding_box() for name in ("my-score", "match-text", "their-score")]
     assert all(a["x"] + a["width"] <= b["x"] for a, b in zip(parts, parts[1:], strict=False))
 

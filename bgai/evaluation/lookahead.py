@@ -109,10 +109,10 @@ def choose_by_plies(
     """The play of every board by so many plies: boards [B, 26] int8 seen by the mover, dice [B, 2] int8 -> [B, 26]
     int8 seen by the opponent.
 
-    The deeper the look, the fewer candidates get it: see FILTERS. A sketch sifts before the first look and all
-    replies.
+    The deeper the look, the fewer candidates get it: see FILTERS. A sketch sifts the plays where one look is all, and
+    with more all the replies: FILTERS pass more than it would leave.
     """
-    parents, rows, starts = candidates(boards, dice, sketch)
+    parents, rows, starts = candidates(boards, dice, sketch if plies == 1 else None)
     values = _values_where_open(evaluate, parents, rows, starts)
     for rolls, passing in enumerate(FILTERS[plies], start=1):
         kept, starts = lowest_few(values, starts, passing.most, passing.margin)

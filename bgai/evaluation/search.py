@@ -21,13 +21,13 @@ from bgai.rules.position import MEN, turn
 Evaluator = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
-SIFT_MOST = 10
-SIFT_MARGIN = 0.2
-"""What a sketch leaves of the afterstates of a roll: its best ten, no more than so many points behind the best.
+SIFT_MOST = 8
+SIFT_MARGIN = 0.15
+"""What a sketch leaves of the afterstates of a roll: its best eight, no more than so many points behind the best.
 
-Measured with the strong bot in 23,069 decisions of games from the opening: the sketch (256-32) leaves 4.7 of 15.8
-plays and hides the best in 0.8 %, which costs 0.00008 points a decision (8 within 0.2: 4.2, 1.1 %, 0.00011; 12 within
-0.25: 5.5, 0.5 %, 0.00005; all within 0.3: 8.6, 0.01 %, 0.00002)."""
+Measured with the strong bot in 22,574 decisions of games from the opening: the sketch (256-32) leaves 3.9 of 15.7
+plays and hides the best in 0.9 %, which costs 0.00008 points a decision (6 within 0.12: 3.2, 1.7 %, 0.00016;
+10 within 0.15: 4.2, 0.7 %, 0.00006; 10 within 0.2: 4.7, 0.6 %, 0.00005; 12 within 0.25: 5.5, 0.5 %, 0.00002)."""
 
 
 class Choice(NamedTuple):

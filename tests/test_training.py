@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 import torch
 
-from bgai.bots import ValueBot
+from bgai.arena.duplicate import play_match
+from bgai.bots import ValueBot, open_bot
 from bgai.cli import main
 from bgai.evaluation.checkpoint import load_checkpoint
 from bgai.evaluation.encoding import encoding
@@ -30,6 +31,7 @@ from train.learner import Learner, NotFinite, schedule
 from train.lessons import play_lesson, start_lesson
 from train.loop import batch_size, reaches
 from train.model import ValueModel, to_network
+from train.results import graded_bots, measure_bots
 from train.selfplay import Games, SelfPlay, play_games
 from train.starts import first_boards
 from train.targets import all_dice_targets, lambda_returns
@@ -597,6 +599,18 @@ def test_finished_run_is_measured_and_exported(short, tmp_path, capsys, monkeypa
     ).read_bytes()
     assert main(["export", str(tmp_path / "nowhere"), "--to", str(tmp_path / "none")]) == 2
     assert str(tmp_path / "nowhere" / "bots") in capsys.readouterr().err and not (tmp_path / "none").exists()
+
+
+def test_an_opponent_called_like_a_level_does_not_take_its_place(finished, tmp_path):
+    folder = tmp_path / "run"
+    shutil.copytree(finished, folder)
+    levels = graded_bots(folder / "bots")
+    table = measure_bots(folder / "bots", folder / "results.json", opponents=("strong",), games=4, seed=1, quiet=True)
+    assert table[0].split()[-5:] == ["strong", "normal", "beginner", "strong", "(2)"]
+    _, card = load_checkpoint(folder / "bots" / "strong.safetensors")
+    for name, opponent in (("normal", levels["normal"]), ("strong (2)", open_bot("strong", bearoff=False))):
+        played = play_match(levels["strong"], opponent, 4, 1)
+        assert card["strength"][name]["points_per_game"] == played.score.mean
 
 
 # --- stopped runs

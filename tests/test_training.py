@@ -636,8 +636,9 @@ def stop_at_save(monkeypatch, number):
         ["learning.optimizer=sgd", "learning.play_average=true", "learning.passes=2", "network.encoding=men292"],
         ["learning.optimizer=adamw", "learning.weight_decay=0.1", "learning.average=0", "network.hidden=[9, 7]"],
         ["network.sketch=[6]", "learning.without_luck=true", "run.sift=true", "run.explore=0.2"],
+        ["learning.all_dice=0.0005", "report.metrics_games=20"],  # some batches draw no position
     ],
-    ids=["sgd", "adamw", "sketch"],
+    ids=["sgd", "adamw", "sketch", "all dice"],
 )
 def test_stopped_and_resumed_is_the_same_to_the_bit(short, tmp_path, monkeypatch, capsys, words):
     words = [w for word in words for w in ("--set", word)]
@@ -926,6 +927,13 @@ def test_all_dice_lessons_draw_their_share(network):
     assert 0.015 < share < 0.025
     every = {board.tobytes() for board in whole.boards}
     assert all(board.tobytes() in every for board in some.boards)
+
+
+def test_batches_that_draw_no_position_take_no_step(short, tmp_path):
+    assert run(short, tmp_path / "run", "--set", "learning.all_dice=1e-9") == 0
+    state = torch.load(tmp_path / "run" / "resume.pt", weights_only=True)
+    assert state["games"] == 320 and state["learner"]["steps"] == 0
+    assert not any("loss" in line for line in metrics_of(tmp_path / "run"))
 
 
 def test_a_run_begins_with_a_bot(config, finished, tmp_path):

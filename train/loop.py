@@ -188,7 +188,7 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
             after_hold = (share - learning.rate_hold) / max(1 - learning.rate_hold, 1e-9)
             rate = schedule(learning.schedule, learning.rate_start, learning.rate_end, after_hold)
             try:
-                for number in range(learning.passes):
+                for number in range(learning.passes if len(lesson.boards) else 0):  # all_dice may have drawn none
                     order = np.random.default_rng([run.seed, batch, number])
                     loss, squares = learner.learn(lesson.boards, lesson.targets, rate=rate, order=order)
                     tally.add_loss(loss, squares)
@@ -206,7 +206,7 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
             tally.add_games(lesson.games)
 
             bar.update(done - done_before)
-            if crosses(done_before, done, report.metrics_games) or done == run.games:
+            if tally.passes and (crosses(done_before, done, report.metrics_games) or done == run.games):
                 line = tally.line(done, seconds(), rate=rate, lam=lambda_at(share))
                 folder.add_metrics(line)
                 for name, value in line.items():

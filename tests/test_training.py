@@ -26,6 +26,7 @@ from bgai.rules.dice import rolls
 from bgai.rules.moves import afterstates
 from bgai.rules.outcome import points_lost_many
 from bgai.rules.position import Position, start_board, turn
+from train import strength
 from train.folder import RunFolder
 from train.learner import Learner, NotFinite, schedule
 from train.lessons import play_lesson, start_lesson
@@ -736,7 +737,8 @@ def test_ctrl_c_stops_with_a_checkpoint(config, finished, tmp_path):
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
-    assert err == "" and "stopped; go on with: bgai train" in out and "--resume" in out
+    assert err.strip().startswith("stopping after this batch") and "Ctrl-C again" in err and len(err.split("\n")) == 3
+    assert "stopped; go on with: bgai train" in out and "--resume" in out
     games = games_of_resume_point(folder)
     assert 200 <= games < GAMES
     assert (folder / "checkpoints" / f"games-{games:09d}.safetensors").exists()
@@ -744,6 +746,27 @@ def test_ctrl_c_stops_with_a_checkpoint(config, finished, tmp_path):
     next_second()
     assert run(config, folder, "--resume") == 0
     assert_same_run(folder, finished)
+
+
+def test_ctrl_c_while_the_last_strength_is_measured(config, finished, tmp_path, monkeypatch, capsys):
+    folder, told = tmp_path / "stopped", []
+    words = ["--set", "report.final_games=4", "--set", 'report.final_opponents=["random"]']
+    measure = strength.measure
+
+    def stop_and_measure(bot, *args, **kwargs):
+        if (folder / "checkpoints" / f"games-{GAMES:09d}.safetensors").exists():
+            os.kill(os.getpid(), signal.SIGINT)
+            told.append(capsys.readouterr().err)
+        return measure(bot, *args, **kwargs)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(strength, "measure", stop_and_measure)
+        assert run(config, folder, *words) == 130
+    assert len(told) == 1 and "stopping" in told[0] and "stopped; go on with" in capsys.readouterr().out
+    assert games_of_resume_point(folder) == GAMES and not (folder / "results.json").exists()
+    assert run(config, folder, "--resume", *words) == 0
+    assert (folder / "results.json").exists()
+    assert_same_run(folder, finished, events=False)
 
 
 def test_killed_before_the_first_resume_point(short, tmp_path, monkeypatch):

@@ -8,11 +8,12 @@ counter, so a run can be repeated, and resumed, to the bit.
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -37,6 +38,7 @@ from train.selfplay import Games, SelfPlay
 
 OUTCOME_NAMES = ("win", "gammon", "backgammon", "loss", "gammon_loss", "backgammon_loss")
 ARENA_SEED = 2026
+STOPPING = "stopping after this batch, and its measurement where one is due; Ctrl-C again stops at once"
 SKETCH_RATE = 1e-3  # the sketch's learning rate at the start
 
 
@@ -230,7 +232,7 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
             if time.monotonic() - saved >= report.checkpoint_seconds or done == run.games:
                 save_resume()
                 saved = time.monotonic()
-        if done < run.games:
+        if stop.is_set():  # maybe after the last game, while it was measured
             save_resume()
             save_checkpoint(folder.checkpoint(done), averaged(), card())
             folder.log(f"stopped after {done:,} games with a checkpoint")
@@ -349,7 +351,7 @@ def reaches(before: int, after: int, first: int, factor: float) -> bool:
 
 @contextmanager
 def stop_on_signal() -> Iterator[threading.Event]:
-    """An event that the first Ctrl-C (or SIGTERM) sets; a second one stops at once."""
+    """An event that the first Ctrl-C (or SIGTERM) sets, with a word to the terminal; a second one stops at once."""
     stop = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield stop
@@ -359,6 +361,8 @@ def stop_on_signal() -> Iterator[threading.Event]:
         if stop.is_set():
             raise KeyboardInterrupt
         stop.set()
+        with suppress(OSError, RuntimeError):  # a terminal that is gone, or that was just being written to
+            print(f"\n{STOPPING}", file=sys.stderr, flush=True)
 
     before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -978,6 +978,24 @@ def test_a_start_that_does_not_fit_is_refused_before_the_run_begins(config, fini
     assert not (tmp_path / "other").exists()
 
 
+def test_a_sketch_of_another_size_than_the_starts(short, finished, tmp_path, capsys):
+    words = ["--set", "network.sketch=[6]"]
+    assert run(short, tmp_path / "with", *words) == 0
+    words[1:] = [f"network.start={tmp_path / 'with'}", "--set", "network.sketch=[7]"]
+    assert run(short, tmp_path / "other", *words) == 0
+    assert "random weights: network.sketch is [7], the start's is [6]\n" in (tmp_path / "other/log.txt").read_text()
+    capsys.readouterr()
+    words += ["--set", "run.sift=true"]
+    assert run(short, tmp_path / "sifted", *words) == 2
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1 and "run.sift" in err and "network.sketch is [7], the start's is [6]" in err
+    assert run(short, tmp_path / "sifted", *words, "--set", f"network.start={finished}") == 2
+    assert "network.sketch is [7], the start's is none" in capsys.readouterr().err
+    assert not (tmp_path / "sifted").exists()
+    assert run(short, tmp_path / "sifted", *words, "--set", "network.sketch=[6]") == 0
+    assert "random weights" not in (tmp_path / "sifted" / "log.txt").read_text()
+
+
 # --- scattered starts
 
 

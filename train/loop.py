@@ -69,8 +69,11 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
     start = starting_network(config) if state is None else None
     if start is not None:
         learner.begin_with(start)
-        if sketcher and start.sketch is not None and start.sketch.hidden == config.network.sketch:
-            sketcher.begin_with(start.sketch)
+        if sketcher and start.sketch is not None:
+            if start.sketch.hidden == config.network.sketch:
+                sketcher.begin_with(start.sketch)
+            else:
+                folder.log(f"the sketch begins with random weights: {_sketch_sizes(start, config)}")
 
     def newest() -> list[torch.Tensor]:
         weights = learner.averaged if learning.play_average else learner.parameters
@@ -321,6 +324,8 @@ def starting_network(config: Config) -> Network | None:
         return None
     network = bgai.bots.load(config.network.start, bearoff=False).network
     where = f"network.start = {config.network.start!r}"
+    if config.run.sift and (network.sketch is None or network.sketch.hidden != config.network.sketch):
+        raise RunError(f"run.sift needs the sketch of {where}: {_sketch_sizes(network, config)}")
     try:
         if network.encoding.name != config.network.encoding:
             network = with_encoding(network, encoding(config.network.encoding))
@@ -329,6 +334,11 @@ def starting_network(config: Config) -> Network | None:
         return grown(network, config.network.hidden, config.run.seed)
     except ValueError as error:
         raise RunError(f"{where}: {error}") from None
+
+
+def _sketch_sizes(start: Network, config: Config) -> str:
+    theirs = "none" if start.sketch is None else list(start.sketch.hidden)
+    return f"network.sketch is {list(config.network.sketch)}, the start's is {theirs}"
 
 
 def batch_size(done: int, smallest: int, largest: int) -> int:

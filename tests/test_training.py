@@ -558,6 +558,36 @@ def test_plies_and_gammons_are_those_of_the_games(config, tmp_path):
     assert line["backgammon_rate"] == (games.points == 3).mean()
 
 
+def test_games_per_second_leave_measurements_of_strength_out(short, tmp_path, monkeypatch):
+    slept = []
+
+    def sleep_and_measure(*args, **kwargs):
+        slept.append(1.0)
+        time.sleep(slept[-1])
+        return {}
+
+    monkeypatch.setattr(strength, "measure", sleep_and_measure)
+    assert run(short, tmp_path / "run") == 0
+    lines = metrics_of(tmp_path / "run", without=())
+    learned = [line for line in lines if "loss" in line]
+    games = np.diff([line["games"] for line in learned], prepend=0)
+    seconds = sum(games / [line["games_per_second"] for line in learned])
+    assert 0 < seconds < learned[-1]["seconds"] - sum(slept[:-1])
+
+
+def test_a_resume_point_of_before_the_tally_left_measurements_out(short, tmp_path, monkeypatch):
+    assert run(short, tmp_path / "straight") == 0
+    folder = tmp_path / "stopped"
+    with monkeypatch.context() as patched:
+        stop_at_save(patched, 6)
+        assert run(short, folder) == 130
+    state = RunFolder(folder).load_resume()
+    state["tally"]["began"], state["tally"]["seconds_before"] = 1e6, state["tally"].pop("seconds")
+    RunFolder(folder).save_resume(state)
+    assert run(short, folder, "--resume") == 0
+    assert_same_run(folder, tmp_path / "straight", events=False)
+
+
 def test_the_same_run_again_with_more_workers(config, finished, tmp_path):
     assert run(config, tmp_path / "again", "--set", "run.workers=3") == 0
     assert_same_run(tmp_path / "again", finished)

@@ -184,6 +184,7 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
         saved = time.monotonic()
         arriving = start_batch(pool) if done < run.games else None
         while arriving is not None and not stop.is_set():
+            batch_began = time.monotonic()
             lesson = arriving()
             share = done / run.games
             done_before, done, batch = done, done + len(lesson.games.lengths), batch + 1
@@ -208,7 +209,7 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
                 )
                 folder.log(sentence)
                 raise RunError(sentence) from None
-            tally.add_games(lesson.games)
+            tally.add_games(lesson.games, time.monotonic() - batch_began)
 
             bar.update(done - done_before)
             if tally.passes and (crosses(done_before, done, report.metrics_games) or done == run.games):
@@ -251,8 +252,7 @@ class Tally:
     def __init__(self) -> None:
         self.loss, self.squares, self.passes = 0.0, np.zeros(len(OUTCOME_NAMES)), 0
         self.games = self.plies = self.gammons = self.backgammons = 0
-        self.began = time.monotonic()
-        self.seconds_before = 0.0
+        self.seconds = 0.0  # of playing and learning; measurements of strength take their own
 
     def add_loss(self, loss: float, squares: np.ndarray) -> None:
         """One pass of the learner over a batch."""
@@ -260,8 +260,9 @@ class Tally:
         self.squares += squares
         self.passes += 1
 
-    def add_games(self, games: Games) -> None:
-        """A batch of self-play games."""
+    def add_games(self, games: Games, seconds: float) -> None:
+        """A batch of self-play games, and how long it was waited for and learned from."""
+        self.seconds += seconds
         self.games += len(games.lengths)
         self.plies += int(games.lengths.sum())
         self.gammons += int((games.points == 2).sum())
@@ -269,14 +270,13 @@ class Tally:
 
     def line(self, games: int, seconds: float, *, rate: float, lam: float) -> dict[str, Any]:
         """A line of metrics: rates per game, errors per position and output."""
-        took = self.seconds_before + time.monotonic() - self.began
         squares = dict(zip(OUTCOME_NAMES, (self.squares / self.passes).tolist(), strict=True))
         return {
             "games": games,
             "seconds": round(seconds, 2),
             "loss": self.loss / self.passes,
             "squared_error": squares,
-            "games_per_second": self.games / took,
+            "games_per_second": self.games / self.seconds,
             "plies_per_game": self.plies / self.games,
             "gammon_rate": self.gammons / self.games,
             "backgammon_rate": self.backgammons / self.games,
@@ -287,16 +287,18 @@ class Tally:
     def as_numbers(self) -> dict[str, Any]:
         """Plain numbers for the resume point."""
         numbers = {key: value for key, value in vars(self).items() if isinstance(value, int | float)}
-        took = self.seconds_before + time.monotonic() - self.began
-        return {**numbers, "seconds_before": took, "squares": self.squares.tolist()}
+        return {**numbers, "squares": self.squares.tolist()}
 
     @staticmethod
     def restored(numbers: dict[str, Any]) -> Tally:
         """The tally of a resume point. Raises ValueError."""
-        tally = Tally()
+        tally, numbers = Tally(), dict(numbers)
+        if "began" in numbers:  # as older resume points have it
+            del numbers["began"]
+            numbers["seconds"] = numbers.pop("seconds_before")
         if numbers.keys() != tally.as_numbers().keys() or len(numbers["squares"]) != len(OUTCOME_NAMES):
             raise ValueError("its tally is not whole")
-        vars(tally).update({**numbers, "squares": np.array(numbers["squares"]), "began": tally.began})
+        vars(tally).update({**numbers, "squares": np.array(numbers["squares"])})
         return tally
 
 

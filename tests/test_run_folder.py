@@ -130,6 +130,7 @@ def test_a_resume_point_with_wrong_contents_is_named(train, tmp_path):
     (tmp_path / "run" / "bots" / "strong.safetensors").unlink()  # with it the run would be finished
     resume = tmp_path / "run" / "resume.pt"
     state = torch.load(resume, weights_only=True)
+    del state["sha256"]  # as older ones, which are still taken
     for name, wrong in wrong_states(state):
         torch.save(wrong, resume)
         code, out, err = train("--resume", "--set", "report.final_games=0")
@@ -137,6 +138,25 @@ def test_a_resume_point_with_wrong_contents_is_named(train, tmp_path):
         assert err.startswith("bgai train: ") and "run/resume.pt" in err and err.count("\n") == 1, (name, err)
     torch.save(state, resume)
     assert train("--resume", "--set", "report.final_games=0")[0] == 0
+
+
+def test_a_resume_point_with_one_wrong_bit_is_not_trained_on(train, tmp_path):
+    assert train()[0] == 0
+    for name in ("results.json", "bots/strong.safetensors"):  # as of a run that was not finished
+        (tmp_path / "run" / name).unlink()
+    resume = tmp_path / "run" / "resume.pt"
+    whole = resume.read_bytes()
+    state = torch.load(resume, weights_only=True)
+    moments = state["learner"]["optimizer"]["state"][0]["exp_avg"]
+    for tensor in (state["learner"]["model"][0], state["learner"]["averaged"][2], state["playing"][0], moments):
+        damaged = bytearray(whole)
+        damaged[whole.index(tensor.numpy().tobytes()) + 4] ^= 1
+        resume.write_bytes(damaged)
+        code, out, err = train("--resume")
+        assert (code, out) == (2, "") and err.startswith("bgai train: the resume point run/resume.pt is damaged: it")
+        assert err.count("\n") == 1
+    resume.write_bytes(whole)
+    assert train("--resume")[0] == 0
 
 
 def test_a_run_whose_resume_point_is_gone_keeps_its_history(train, tmp_path):

@@ -799,6 +799,18 @@ def test_ctrl_c_while_the_last_strength_is_measured(config, finished, tmp_path, 
     assert_same_run(folder, finished, events=False)
 
 
+def test_folders_that_are_missing_are_made_again(short, tmp_path, monkeypatch):
+    folder = tmp_path / "run"
+    with monkeypatch.context() as patched:
+        stop_at_save(patched, 6)
+        assert run(short, folder) == 130
+    shutil.rmtree(folder / "bots")
+    shutil.rmtree(folder / "checkpoints")
+    assert run(short, folder, "--resume") == 0
+    assert sorted(path.stem for path in folder.glob("bots/*")) == ["normal", "strong"]
+    assert (folder / "checkpoints" / "games-000000320.safetensors").exists()
+
+
 def test_killed_before_the_first_resume_point(short, tmp_path, monkeypatch):
     assert run(short, tmp_path / "straight") == 0
 

@@ -78,6 +78,7 @@ def run_train(args: argparse.Namespace) -> int:
     with folder.held():
         if not going_on:
             folder.begin(config)
+        folder.make_folders()  # one of them may be gone
         folder.remove_leftovers()
         if not train(config, folder, quiet=args.quiet):
             overrides = [word for override in args.set for word in ("--set", override)]

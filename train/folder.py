@@ -73,9 +73,13 @@ class RunFolder:
     def begin(self, config: Config) -> None:
         """Make the folder of a new run. Raises RunError when one is there already."""
         self.check_is_new()
-        for folder in (self.path, self.checkpoints, self.bots):
-            folder.mkdir(parents=True, exist_ok=True)
+        self.make_folders()
         write_atomically(self.config, config.to_toml().encode())
+
+    def make_folders(self) -> None:
+        """Make the folders of the bot files where they are missing."""
+        for folder in (self.checkpoints, self.bots):
+            folder.mkdir(parents=True, exist_ok=True)
 
     def read_config(self) -> Config:
         """The config that the run was begun with. Raises RunError."""

@@ -94,6 +94,20 @@ def test_damaged_results_are_named(train, tmp_path):
     assert (code, err) == (0, "") and out.splitlines()[:3] == scores
 
 
+def test_another_table_of_a_finished_run_is_not_passed_over_in_silence(train, tmp_path):
+    assert train()[0] == 0
+    assert "This table" not in train("--resume")[1] + train("--resume", "--set", "report.final_games=0")[1]
+    for wish, words in {
+        "games=8": "report.final_games = 4, not 8; remove run/results.json, and --resume",
+        'opponents=["normal"]': "report.final_opponents = ['random'], not ['normal']; remove run/results.json",
+    }.items():
+        code, out, err = train("--resume", "--set", f"report.final_{wish}")
+        assert (code, err) == (0, "") and words in out.splitlines()[-1]
+    (tmp_path / "run" / "results.json").unlink()
+    code, out, err = train("--resume", "--set", "report.final_games=8")
+    assert (code, err) == (0, "") and json.loads((tmp_path / "run" / "results.json").read_text())["games"] == 8
+
+
 def wrong_states(state):
     """Resume points with all the keys and wrong contents, by what is wrong."""
     changes = {

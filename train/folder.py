@@ -97,15 +97,16 @@ class RunFolder:
         with open(self.log_file, "a", encoding="utf-8") as file:
             file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')}  {sentence}\n")
 
-    def read_results(self) -> list[str]:
-        """The lines of the table at the end. Raises RunError."""
+    def read_results(self) -> dict[str, Any]:
+        """The results at the end, the lines of their table in "table". Raises RunError."""
         try:
-            table = json.loads(self.results.read_text(encoding="utf-8"))["table"]
+            results: dict[str, Any] = json.loads(self.results.read_text(encoding="utf-8"))
+            table = results["table"]
         except (ValueError, KeyError, TypeError, RecursionError):
             table = None
         if not isinstance(table, list) or not all(isinstance(line, str) for line in table):
             raise RunError(f"{self.results} is damaged; remove it, and --resume measures the bots again")
-        return table
+        return results
 
     def add_metrics(self, line: dict[str, Any]) -> None:
         """Add a line to metrics.jsonl."""

@@ -58,6 +58,6 @@ def measure_bots(
         save_checkpoint(bots / f"{level}.safetensors", network, card)
     table = [*cross_table(labels, matches), "", *match_lines(labels, matches)]
     table += [f"not played: {sentence}" for sentence in missing]
-    data: dict[str, Any] = {"games": games, "seed": seed, "table": table}
+    data: dict[str, Any] = {"games": games, "opponents": opponents, "seed": seed, "table": table}
     write_atomically(results, (json.dumps(data, indent=1) + "\n").encode())
     return table

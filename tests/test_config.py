@@ -125,6 +125,12 @@ def test_ranges(key, wrong, right):
         from_toml(f"[{section}]\n{name} = {value}")
 
 
+def test_networks_whose_bot_files_could_not_be_read_are_refused():
+    refused(f"[network]\nhidden = {[8192] * 5}", "network.hidden [8192, ", "1,030 MiB", "none above 1,024")
+    refused(f"[network]\nhidden = {[8192] * 4}\nsketch = {[8192] * 4}", "network.sketch [8192, ", "1,549 MiB")
+    from_toml(f"[network]\nhidden = {[8192] * 4}")
+
+
 # --- overrides
 
 

@@ -94,6 +94,20 @@ def test_damaged_results_are_named(train, tmp_path):
     assert (code, err) == (0, "") and out.splitlines()[:3] == scores
 
 
+def test_another_table_of_a_finished_run_is_not_passed_over_in_silence(train, tmp_path):
+    assert train()[0] == 0
+    assert "This table" not in train("--resume")[1] + train("--resume", "--set", "report.final_games=0")[1]
+    for wish, words in {
+        "games=8": "report.final_games = 4, not 8; remove run/results.json, and --resume",
+        'opponents=["normal"]': "report.final_opponents = ['random'], not ['normal']; remove run/results.json",
+    }.items():
+        code, out, err = train("--resume", "--set", f"report.final_{wish}")
+        assert (code, err) == (0, "") and words in out.splitlines()[-1]
+    (tmp_path / "run" / "results.json").unlink()
+    code, out, err = train("--resume", "--set", "report.final_games=8")
+    assert (code, err) == (0, "") and json.loads((tmp_path / "run" / "results.json").read_text())["games"] == 8
+
+
 def wrong_states(state):
     """Resume points with all the keys and wrong contents, by what is wrong."""
     changes = {
@@ -130,6 +144,7 @@ def test_a_resume_point_with_wrong_contents_is_named(train, tmp_path):
     (tmp_path / "run" / "bots" / "strong.safetensors").unlink()  # with it the run would be finished
     resume = tmp_path / "run" / "resume.pt"
     state = torch.load(resume, weights_only=True)
+    del state["sha256"]  # as older ones, which are still taken
     for name, wrong in wrong_states(state):
         torch.save(wrong, resume)
         code, out, err = train("--resume", "--set", "report.final_games=0")
@@ -137,6 +152,25 @@ def test_a_resume_point_with_wrong_contents_is_named(train, tmp_path):
         assert err.startswith("bgai train: ") and "run/resume.pt" in err and err.count("\n") == 1, (name, err)
     torch.save(state, resume)
     assert train("--resume", "--set", "report.final_games=0")[0] == 0
+
+
+def test_a_resume_point_with_one_wrong_bit_is_not_trained_on(train, tmp_path):
+    assert train()[0] == 0
+    for name in ("results.json", "bots/strong.safetensors"):  # as of a run that was not finished
+        (tmp_path / "run" / name).unlink()
+    resume = tmp_path / "run" / "resume.pt"
+    whole = resume.read_bytes()
+    state = torch.load(resume, weights_only=True)
+    moments = state["learner"]["optimizer"]["state"][0]["exp_avg"]
+    for tensor in (state["learner"]["model"][0], state["learner"]["averaged"][2], state["playing"][0], moments):
+        damaged = bytearray(whole)
+        damaged[whole.index(tensor.numpy().tobytes()) + 4] ^= 1
+        resume.write_bytes(damaged)
+        code, out, err = train("--resume")
+        assert (code, out) == (2, "") and err.startswith("bgai train: the resume point run/resume.pt is damaged: it")
+        assert err.count("\n") == 1
+    resume.write_bytes(whole)
+    assert train("--resume")[0] == 0
 
 
 def test_a_run_whose_resume_point_is_gone_keeps_its_history(train, tmp_path):

@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 import torch
 
-from bgai.bots import ValueBot
+from bgai.arena.duplicate import play_match
+from bgai.bots import ValueBot, open_bot
 from bgai.cli import main
 from bgai.evaluation.checkpoint import load_checkpoint
 from bgai.evaluation.encoding import encoding
@@ -25,11 +26,13 @@ from bgai.rules.dice import rolls
 from bgai.rules.moves import afterstates
 from bgai.rules.outcome import points_lost_many
 from bgai.rules.position import Position, start_board, turn
+from train import strength
 from train.folder import RunFolder
 from train.learner import Learner, NotFinite, schedule
 from train.lessons import play_lesson, start_lesson
 from train.loop import batch_size, reaches
 from train.model import ValueModel, to_network
+from train.results import graded_bots, measure_bots
 from train.selfplay import Games, SelfPlay, play_games
 from train.starts import first_boards
 from train.targets import all_dice_targets, lambda_returns
@@ -555,6 +558,36 @@ def test_plies_and_gammons_are_those_of_the_games(config, tmp_path):
     assert line["backgammon_rate"] == (games.points == 3).mean()
 
 
+def test_games_per_second_leave_measurements_of_strength_out(short, tmp_path, monkeypatch):
+    slept = []
+
+    def sleep_and_measure(*args, **kwargs):
+        slept.append(1.0)
+        time.sleep(slept[-1])
+        return {}
+
+    monkeypatch.setattr(strength, "measure", sleep_and_measure)
+    assert run(short, tmp_path / "run") == 0
+    lines = metrics_of(tmp_path / "run", without=())
+    learned = [line for line in lines if "loss" in line]
+    games = np.diff([line["games"] for line in learned], prepend=0)
+    seconds = sum(games / [line["games_per_second"] for line in learned])
+    assert 0 < seconds < learned[-1]["seconds"] - sum(slept[:-1])
+
+
+def test_a_resume_point_of_before_the_tally_left_measurements_out(short, tmp_path, monkeypatch):
+    assert run(short, tmp_path / "straight") == 0
+    folder = tmp_path / "stopped"
+    with monkeypatch.context() as patched:
+        stop_at_save(patched, 6)
+        assert run(short, folder) == 130
+    state = RunFolder(folder).load_resume()
+    state["tally"]["began"], state["tally"]["seconds_before"] = 1e6, state["tally"].pop("seconds")
+    RunFolder(folder).save_resume(state)
+    assert run(short, folder, "--resume") == 0
+    assert_same_run(folder, tmp_path / "straight", events=False)
+
+
 def test_the_same_run_again_with_more_workers(config, finished, tmp_path):
     assert run(config, tmp_path / "again", "--set", "run.workers=3") == 0
     assert_same_run(tmp_path / "again", finished)
@@ -599,6 +632,18 @@ def test_finished_run_is_measured_and_exported(short, tmp_path, capsys, monkeypa
     assert str(tmp_path / "nowhere" / "bots") in capsys.readouterr().err and not (tmp_path / "none").exists()
 
 
+def test_an_opponent_called_like_a_level_does_not_take_its_place(finished, tmp_path):
+    folder = tmp_path / "run"
+    shutil.copytree(finished, folder)
+    levels = graded_bots(folder / "bots")
+    table = measure_bots(folder / "bots", folder / "results.json", opponents=("strong",), games=4, seed=1, quiet=True)
+    assert table[0].split()[-5:] == ["strong", "normal", "beginner", "strong", "(2)"]
+    _, card = load_checkpoint(folder / "bots" / "strong.safetensors")
+    for name, opponent in (("normal", levels["normal"]), ("strong (2)", open_bot("strong", bearoff=False))):
+        played = play_match(levels["strong"], opponent, 4, 1)
+        assert card["strength"][name]["points_per_game"] == played.score.mean
+
+
 # --- stopped runs
 
 
@@ -622,8 +667,9 @@ def stop_at_save(monkeypatch, number):
         ["learning.optimizer=sgd", "learning.play_average=true", "learning.passes=2", "network.encoding=men292"],
         ["learning.optimizer=adamw", "learning.weight_decay=0.1", "learning.average=0", "network.hidden=[9, 7]"],
         ["network.sketch=[6]", "learning.without_luck=true", "run.sift=true", "run.explore=0.2"],
+        ["learning.all_dice=0.0005", "report.metrics_games=20"],  # some batches draw no position
     ],
-    ids=["sgd", "adamw", "sketch"],
+    ids=["sgd", "adamw", "sketch", "all dice"],
 )
 def test_stopped_and_resumed_is_the_same_to_the_bit(short, tmp_path, monkeypatch, capsys, words):
     words = [w for word in words for w in ("--set", word)]
@@ -721,7 +767,8 @@ def test_ctrl_c_stops_with_a_checkpoint(config, finished, tmp_path):
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
-    assert err == "" and "stopped; go on with: bgai train" in out and "--resume" in out
+    assert err.strip().startswith("stopping after this batch") and "Ctrl-C again" in err and len(err.split("\n")) == 3
+    assert "stopped; go on with: bgai train" in out and "--resume" in out
     games = games_of_resume_point(folder)
     assert 200 <= games < GAMES
     assert (folder / "checkpoints" / f"games-{games:09d}.safetensors").exists()
@@ -729,6 +776,39 @@ def test_ctrl_c_stops_with_a_checkpoint(config, finished, tmp_path):
     next_second()
     assert run(config, folder, "--resume") == 0
     assert_same_run(folder, finished)
+
+
+def test_ctrl_c_while_the_last_strength_is_measured(config, finished, tmp_path, monkeypatch, capsys):
+    folder, told = tmp_path / "stopped", []
+    words = ["--set", "report.final_games=4", "--set", 'report.final_opponents=["random"]']
+    measure = strength.measure
+
+    def stop_and_measure(bot, *args, **kwargs):
+        if (folder / "checkpoints" / f"games-{GAMES:09d}.safetensors").exists():
+            os.kill(os.getpid(), signal.SIGINT)
+            told.append(capsys.readouterr().err)
+        return measure(bot, *args, **kwargs)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(strength, "measure", stop_and_measure)
+        assert run(config, folder, *words) == 130
+    assert len(told) == 1 and "stopping" in told[0] and "stopped; go on with" in capsys.readouterr().out
+    assert games_of_resume_point(folder) == GAMES and not (folder / "results.json").exists()
+    assert run(config, folder, "--resume", *words) == 0
+    assert (folder / "results.json").exists()
+    assert_same_run(folder, finished, events=False)
+
+
+def test_folders_that_are_missing_are_made_again(short, tmp_path, monkeypatch):
+    folder = tmp_path / "run"
+    with monkeypatch.context() as patched:
+        stop_at_save(patched, 6)
+        assert run(short, folder) == 130
+    shutil.rmtree(folder / "bots")
+    shutil.rmtree(folder / "checkpoints")
+    assert run(short, folder, "--resume") == 0
+    assert sorted(path.stem for path in folder.glob("bots/*")) == ["normal", "strong"]
+    assert (folder / "checkpoints" / "games-000000320.safetensors").exists()
 
 
 def test_killed_before_the_first_resume_point(short, tmp_path, monkeypatch):
@@ -835,6 +915,7 @@ def test_wrong_resume_points_are_refused(config, finished, tmp_path, capsys):
     resume = folder / "resume.pt"
     whole = resume.read_bytes()
     state = torch.load(resume, weights_only=True)
+    del state["sha256"]  # as older ones, or nothing else would be looked at
 
     def saved(value):
         torch.save(value, resume)
@@ -914,6 +995,13 @@ def test_all_dice_lessons_draw_their_share(network):
     assert all(board.tobytes() in every for board in some.boards)
 
 
+def test_batches_that_draw_no_position_take_no_step(short, tmp_path):
+    assert run(short, tmp_path / "run", "--set", "learning.all_dice=1e-9") == 0
+    state = torch.load(tmp_path / "run" / "resume.pt", weights_only=True)
+    assert state["games"] == 320 and state["learner"]["steps"] == 0
+    assert not any("loss" in line for line in metrics_of(tmp_path / "run"))
+
+
 def test_a_run_begins_with_a_bot(config, finished, tmp_path):
     bot = str(finished / "bots" / "strong.safetensors")
     words = ["--set", f"network.start={bot}", "--set", "learning.all_dice=0.05"]
@@ -931,6 +1019,24 @@ def test_a_start_that_does_not_fit_is_refused_before_the_run_begins(config, fini
     assert run(config, tmp_path / "other", "--set", "network.start=nowhere.safetensors") == 2
     assert "there is no bot file nowhere.safetensors" in capsys.readouterr().err
     assert not (tmp_path / "other").exists()
+
+
+def test_a_sketch_of_another_size_than_the_starts(short, finished, tmp_path, capsys):
+    words = ["--set", "network.sketch=[6]"]
+    assert run(short, tmp_path / "with", *words) == 0
+    words[1:] = [f"network.start={tmp_path / 'with'}", "--set", "network.sketch=[7]"]
+    assert run(short, tmp_path / "other", *words) == 0
+    assert "random weights: network.sketch is [7], the start's is [6]\n" in (tmp_path / "other/log.txt").read_text()
+    capsys.readouterr()
+    words += ["--set", "run.sift=true"]
+    assert run(short, tmp_path / "sifted", *words) == 2
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1 and "run.sift" in err and "network.sketch is [7], the start's is [6]" in err
+    assert run(short, tmp_path / "sifted", *words, "--set", f"network.start={finished}") == 2
+    assert "network.sketch is [7], the start's is none" in capsys.readouterr().err
+    assert not (tmp_path / "sifted").exists()
+    assert run(short, tmp_path / "sifted", *words, "--set", "network.sketch=[6]") == 0
+    assert "random weights" not in (tmp_path / "sifted" / "log.txt").read_text()
 
 
 # --- scattered starts

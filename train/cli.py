@@ -8,7 +8,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from train.config import Config, ConfigError, find_config, from_toml
+from train.config import Config, ConfigError, Report, find_config, from_toml
 
 
 def add_train_parser(subparsers: Any) -> None:
@@ -67,9 +67,9 @@ def run_train(args: argparse.Namespace) -> int:
             )
         unmeasured = not config.report.final_games and (folder.bots / "strong.safetensors").exists()
         if folder.results.exists() or unmeasured:
-            table = folder.read_results() if folder.results.exists() else []
+            results = folder.read_results() if folder.results.exists() else {"table": []}
             sentence = f"{folder.path} is finished; nothing left to train. Its bots are in {folder.bots}."
-            print("\n".join([sentence, *table]))
+            print("\n".join([sentence, *results["table"], *_unmeasured(results, config.report, folder.results)]))
             return 0
     else:
         check_device(config.run.device)
@@ -78,6 +78,7 @@ def run_train(args: argparse.Namespace) -> int:
     with folder.held():
         if not going_on:
             folder.begin(config)
+        folder.make_folders()  # one of them may be gone
         folder.remove_leftovers()
         if not train(config, folder, quiet=args.quiet):
             overrides = [word for override in args.set for word in ("--set", override)]
@@ -99,6 +100,17 @@ def run_train(args: argparse.Namespace) -> int:
             folder.log("results:\n" + "\n".join(table))
         print(f"\nThe bots are in {folder.bots}. Play one: bgai play --bot {folder.bots / 'strong.safetensors'}")
         return 0
+
+
+def _unmeasured(results: dict[str, Any], report: Report, path: Path) -> list[str]:
+    """A sentence where the table of a finished run is not the one that is asked for."""
+    asked = {"games": report.final_games, "opponents": list(report.final_opponents)}
+    differing = [key for key, wish in asked.items() if report.final_games and results.get(key, wish) != wish]
+    return [
+        f"This table was measured with report.final_{key} = {results[key]!r}, not {asked[key]!r}; remove {path}, and "
+        "--resume measures the bots again."
+        for key in differing
+    ]
 
 
 def _differences(begun: Config, config: Config) -> list[str]:

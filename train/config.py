@@ -15,8 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from bgai.evaluation.encoding import encoding_names
+from bgai.evaluation.checkpoint import MOST_BYTES
+from bgai.evaluation.encoding import Encoding, encoding, encoding_names
 from bgai.evaluation.network import MOST_LAYERS, MOST_UNITS
+from bgai.rules.outcome import OUTCOMES
 
 MOST_GAMES = 10**12
 MOST_BATCH_GAMES = 65_536  # some 4 million positions in memory
@@ -24,6 +26,7 @@ MOST_THREADS = 1024
 MOST_MINIBATCH = 65_536
 MOST_PASSES = 1000
 MOST_EQUITY = 1000
+CARD_BYTES = 1 << 20  # of a bot file for what is no weight
 
 
 class ConfigError(ValueError):
@@ -290,6 +293,13 @@ def _check(config: Config, source: str) -> None:
         f"{source}: network.sketch should list at most {MOST_LAYERS - 1} sizes from 1 to {MOST_UNITS}, "
         f"not {list(network.sketch)}",
     )
+    size = _weight_bytes(encoding(network.encoding), network.hidden)
+    size += _weight_bytes(encoding("men196"), network.sketch) if network.sketch else 0
+    _require(
+        size + CARD_BYTES <= MOST_BYTES,
+        f"{source}: network.hidden {list(network.hidden)} and network.sketch {list(network.sketch)} make bot files "
+        f"of {size / 2**20:,.0f} MiB; bgai reads none above {MOST_BYTES >> 20:,}",
+    )
     for key, asked in (("run.sift", run.sift), ("learning.without_luck", learning.without_luck)):
         _require(network.sketch or not asked, f"{source}: {key} needs a sketch, say network.sketch = [256, 32]")
     for key in ("scattered", "explore"):
@@ -325,6 +335,12 @@ def _check(config: Config, source: str) -> None:
             0 <= value < run.games or not value,
             f"{source}: export.{key} should be below run.games ({run.games}), not {value}",
         )
+
+
+def _weight_bytes(inputs: Encoding, hidden: typing.Sequence[int]) -> int:
+    """Of a network's float32 weights and biases; the encoding's extras stand behind the first hidden layer."""
+    widths = [inputs.width, hidden[0] + inputs.extras, *hidden[1:]]
+    return 4 * sum((before + 1) * units for before, units in zip(widths, [*hidden, OUTCOMES], strict=True))
 
 
 def _require(right: object, sentence: str) -> None:

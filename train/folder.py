@@ -6,7 +6,9 @@ config.toml  log.txt  metrics.jsonl  tensorboard/  checkpoints/games-*.safetenso
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import io
+import itertools
 import json
 import math
 import time
@@ -71,9 +73,13 @@ class RunFolder:
     def begin(self, config: Config) -> None:
         """Make the folder of a new run. Raises RunError when one is there already."""
         self.check_is_new()
-        for folder in (self.path, self.checkpoints, self.bots):
-            folder.mkdir(parents=True, exist_ok=True)
+        self.make_folders()
         write_atomically(self.config, config.to_toml().encode())
+
+    def make_folders(self) -> None:
+        """Make the folders of the bot files where they are missing."""
+        for folder in (self.checkpoints, self.bots):
+            folder.mkdir(parents=True, exist_ok=True)
 
     def read_config(self) -> Config:
         """The config that the run was begun with. Raises RunError."""
@@ -91,15 +97,16 @@ class RunFolder:
         with open(self.log_file, "a", encoding="utf-8") as file:
             file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')}  {sentence}\n")
 
-    def read_results(self) -> list[str]:
-        """The lines of the table at the end. Raises RunError."""
+    def read_results(self) -> dict[str, Any]:
+        """The results at the end, the lines of their table in "table". Raises RunError."""
         try:
-            table = json.loads(self.results.read_text(encoding="utf-8"))["table"]
+            results: dict[str, Any] = json.loads(self.results.read_text(encoding="utf-8"))
+            table = results["table"]
         except (ValueError, KeyError, TypeError, RecursionError):
             table = None
         if not isinstance(table, list) or not all(isinstance(line, str) for line in table):
             raise RunError(f"{self.results} is damaged; remove it, and --resume measures the bots again")
-        return table
+        return results
 
     def add_metrics(self, line: dict[str, Any]) -> None:
         """Add a line to metrics.jsonl."""
@@ -117,9 +124,9 @@ class RunFolder:
         return self.checkpoints / f"games-{games:09d}.safetensors"
 
     def save_resume(self, state: dict[str, Any]) -> None:
-        """Write the resume point atomically."""
+        """Write the resume point atomically, with a digest of what it holds."""
         buffer = io.BytesIO()
-        torch.save(state, buffer)
+        torch.save({**state, "sha256": _digest(state)}, buffer)
         write_atomically(self.resume, buffer.getvalue())
 
     def load_resume(self) -> dict[str, Any] | None:
@@ -145,6 +152,12 @@ class RunFolder:
             ) from None
         if not isinstance(state, dict) or not RESUME_KEYS <= state.keys():
             raise RunError(f"{self.resume} is no resume point of a bgai run")
+        digest = state.pop("sha256", None)  # older ones have none
+        if digest is not None and digest != _digest(state):
+            raise RunError(
+                f"the resume point {self.resume} is damaged: it does not hold what was saved; the bot files in "
+                f"{self.checkpoints} are not touched; begin a new run with --run FOLDER"
+            )
         try:
             whole = _is_whole(state, self.read_config().run.games)
         except (KeyError, TypeError, AttributeError):  # of another kind than it should be
@@ -155,6 +168,25 @@ class RunFolder:
                 "touched; begin a new run with --run FOLDER"
             )
         return state
+
+
+def _digest(state: dict[str, Any]) -> str:
+    """SHA-256 of all tensors and plain values, in order."""
+    digest = hashlib.sha256()
+
+    def add(value: Any) -> None:
+        if isinstance(value, torch.Tensor):
+            digest.update(f"{value.dtype} {tuple(value.shape)} ".encode())
+            digest.update(value.detach().cpu().numpy().tobytes())
+        elif isinstance(value, dict | list | tuple):
+            digest.update(f"{len(value)} of ".encode())
+            for part in itertools.chain(*value.items()) if isinstance(value, dict) else value:
+                add(part)
+        else:
+            digest.update(f"{value!r} ".encode())
+
+    add(state)
+    return digest.hexdigest()
 
 
 def _is_whole(state: dict[str, Any], games: int) -> bool:

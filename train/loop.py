@@ -8,11 +8,12 @@ counter, so a run can be repeated, and resumed, to the bit.
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -37,6 +38,7 @@ from train.selfplay import Games, SelfPlay
 
 OUTCOME_NAMES = ("win", "gammon", "backgammon", "loss", "gammon_loss", "backgammon_loss")
 ARENA_SEED = 2026
+STOPPING = "stopping after this batch, and its measurement where one is due; Ctrl-C again stops at once"
 SKETCH_RATE = 1e-3  # the sketch's learning rate at the start
 
 
@@ -67,8 +69,11 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
     start = starting_network(config) if state is None else None
     if start is not None:
         learner.begin_with(start)
-        if sketcher and start.sketch is not None and start.sketch.hidden == config.network.sketch:
-            sketcher.begin_with(start.sketch)
+        if sketcher and start.sketch is not None:
+            if start.sketch.hidden == config.network.sketch:
+                sketcher.begin_with(start.sketch)
+            else:
+                folder.log(f"the sketch begins with random weights: {_sketch_sizes(start, config)}")
 
     def newest() -> list[torch.Tensor]:
         weights = learner.averaged if learning.play_average else learner.parameters
@@ -179,6 +184,7 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
         saved = time.monotonic()
         arriving = start_batch(pool) if done < run.games else None
         while arriving is not None and not stop.is_set():
+            batch_began = time.monotonic()
             lesson = arriving()
             share = done / run.games
             done_before, done, batch = done, done + len(lesson.games.lengths), batch + 1
@@ -188,7 +194,7 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
             after_hold = (share - learning.rate_hold) / max(1 - learning.rate_hold, 1e-9)
             rate = schedule(learning.schedule, learning.rate_start, learning.rate_end, after_hold)
             try:
-                for number in range(learning.passes):
+                for number in range(learning.passes if len(lesson.boards) else 0):  # all_dice may have drawn none
                     order = np.random.default_rng([run.seed, batch, number])
                     loss, squares = learner.learn(lesson.boards, lesson.targets, rate=rate, order=order)
                     tally.add_loss(loss, squares)
@@ -203,10 +209,10 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
                 )
                 folder.log(sentence)
                 raise RunError(sentence) from None
-            tally.add_games(lesson.games)
+            tally.add_games(lesson.games, time.monotonic() - batch_began)
 
             bar.update(done - done_before)
-            if crosses(done_before, done, report.metrics_games) or done == run.games:
+            if tally.passes and (crosses(done_before, done, report.metrics_games) or done == run.games):
                 line = tally.line(done, seconds(), rate=rate, lam=lambda_at(share))
                 folder.add_metrics(line)
                 for name, value in line.items():
@@ -230,7 +236,7 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
             if time.monotonic() - saved >= report.checkpoint_seconds or done == run.games:
                 save_resume()
                 saved = time.monotonic()
-        if done < run.games:
+        if stop.is_set():  # maybe after the last game, while it was measured
             save_resume()
             save_checkpoint(folder.checkpoint(done), averaged(), card())
             folder.log(f"stopped after {done:,} games with a checkpoint")
@@ -246,8 +252,7 @@ class Tally:
     def __init__(self) -> None:
         self.loss, self.squares, self.passes = 0.0, np.zeros(len(OUTCOME_NAMES)), 0
         self.games = self.plies = self.gammons = self.backgammons = 0
-        self.began = time.monotonic()
-        self.seconds_before = 0.0
+        self.seconds = 0.0  # of playing and learning; measurements of strength take their own
 
     def add_loss(self, loss: float, squares: np.ndarray) -> None:
         """One pass of the learner over a batch."""
@@ -255,8 +260,9 @@ class Tally:
         self.squares += squares
         self.passes += 1
 
-    def add_games(self, games: Games) -> None:
-        """A batch of self-play games."""
+    def add_games(self, games: Games, seconds: float) -> None:
+        """A batch of self-play games, and how long it was waited for and learned from."""
+        self.seconds += seconds
         self.games += len(games.lengths)
         self.plies += int(games.lengths.sum())
         self.gammons += int((games.points == 2).sum())
@@ -264,14 +270,13 @@ class Tally:
 
     def line(self, games: int, seconds: float, *, rate: float, lam: float) -> dict[str, Any]:
         """A line of metrics: rates per game, errors per position and output."""
-        took = self.seconds_before + time.monotonic() - self.began
         squares = dict(zip(OUTCOME_NAMES, (self.squares / self.passes).tolist(), strict=True))
         return {
             "games": games,
             "seconds": round(seconds, 2),
             "loss": self.loss / self.passes,
             "squared_error": squares,
-            "games_per_second": self.games / took,
+            "games_per_second": self.games / self.seconds,
             "plies_per_game": self.plies / self.games,
             "gammon_rate": self.gammons / self.games,
             "backgammon_rate": self.backgammons / self.games,
@@ -282,16 +287,18 @@ class Tally:
     def as_numbers(self) -> dict[str, Any]:
         """Plain numbers for the resume point."""
         numbers = {key: value for key, value in vars(self).items() if isinstance(value, int | float)}
-        took = self.seconds_before + time.monotonic() - self.began
-        return {**numbers, "seconds_before": took, "squares": self.squares.tolist()}
+        return {**numbers, "squares": self.squares.tolist()}
 
     @staticmethod
     def restored(numbers: dict[str, Any]) -> Tally:
         """The tally of a resume point. Raises ValueError."""
-        tally = Tally()
+        tally, numbers = Tally(), dict(numbers)
+        if "began" in numbers:  # as older resume points have it
+            del numbers["began"]
+            numbers["seconds"] = numbers.pop("seconds_before")
         if numbers.keys() != tally.as_numbers().keys() or len(numbers["squares"]) != len(OUTCOME_NAMES):
             raise ValueError("its tally is not whole")
-        vars(tally).update({**numbers, "squares": np.array(numbers["squares"]), "began": tally.began})
+        vars(tally).update({**numbers, "squares": np.array(numbers["squares"])})
         return tally
 
 
@@ -319,6 +326,8 @@ def starting_network(config: Config) -> Network | None:
         return None
     network = bgai.bots.load(config.network.start, bearoff=False).network
     where = f"network.start = {config.network.start!r}"
+    if config.run.sift and (network.sketch is None or network.sketch.hidden != config.network.sketch):
+        raise RunError(f"run.sift needs the sketch of {where}: {_sketch_sizes(network, config)}")
     try:
         if network.encoding.name != config.network.encoding:
             network = with_encoding(network, encoding(config.network.encoding))
@@ -327,6 +336,11 @@ def starting_network(config: Config) -> Network | None:
         return grown(network, config.network.hidden, config.run.seed)
     except ValueError as error:
         raise RunError(f"{where}: {error}") from None
+
+
+def _sketch_sizes(start: Network, config: Config) -> str:
+    theirs = "none" if start.sketch is None else list(start.sketch.hidden)
+    return f"network.sketch is {list(config.network.sketch)}, the start's is {theirs}"
 
 
 def batch_size(done: int, smallest: int, largest: int) -> int:
@@ -349,7 +363,7 @@ def reaches(before: int, after: int, first: int, factor: float) -> bool:
 
 @contextmanager
 def stop_on_signal() -> Iterator[threading.Event]:
-    """An event that the first Ctrl-C (or SIGTERM) sets; a second one stops at once."""
+    """An event that the first Ctrl-C (or SIGTERM) sets, with a word to the terminal; a second one stops at once."""
     stop = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield stop
@@ -359,6 +373,8 @@ def stop_on_signal() -> Iterator[threading.Event]:
         if stop.is_set():
             raise KeyboardInterrupt
         stop.set()
+        with suppress(OSError, RuntimeError):  # a terminal that is gone, or that was just being written to
+            print(f"\n{STOPPING}", file=sys.stderr, flush=True)
 
     before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -13,7 +13,7 @@ from typing import Any
 from tqdm import tqdm
 
 from bgai.arena.duplicate import MatchResult, play_match
-from bgai.arena.table import Pairing, cross_table, match_lines
+from bgai.arena.table import Pairing, cross_table, distinct_labels, match_lines
 from bgai.bots import LEVELS, Bot, ValueBot
 from bgai.evaluation.checkpoint import load_checkpoint, save_checkpoint
 from bgai.evaluation.habits import Habits
@@ -35,18 +35,21 @@ def graded_bots(bots: Path) -> dict[str, ValueBot]:
 def measure_bots(
     bots: Path, results: Path, *, opponents: tuple[str, ...], games: int, seed: int, quiet: bool = False
 ) -> list[str]:
-    """Play every level against every opponent and the other levels; write cards and results; give the table."""
+    """Play every level against every opponent and the other levels; write cards and results; give the table.
+
+    An opponent that is called like a level of the run, the shipped strong bot for one, is "strong (2)" there.
+    """
     levels = graded_bots(bots)
     fixed, missing = strength.open_opponents(opponents)
-    everyone: dict[str, Bot] = {**levels, **fixed}
-    labels = list(everyone)
-    pairings = [pair for pair in itertools.combinations(range(len(labels)), 2) if labels[pair[0]] in levels]
+    everyone: list[Bot] = [*levels.values(), *fixed.values()]
+    labels = distinct_labels([*levels, *fixed])
+    pairings = [(a, b) for a, b in itertools.combinations(range(len(everyone)), 2) if a < len(levels)]
     matches: dict[Pairing, MatchResult] = {}
     with tqdm(total=games * len(pairings), unit="game", desc="measuring", disable=quiet, leave=False) as bar:
         for a, b in pairings:
-            matches[a, b] = play_match(everyone[labels[a]], everyone[labels[b]], games, seed, check_plays=False)
+            matches[a, b] = play_match(everyone[a], everyone[b], games, seed, check_plays=False)
             bar.update(games)
-    for number, level in enumerate(labels[: len(levels)]):
+    for number, level in enumerate(levels):
         scores = {labels[b]: match.score for (a, b), match in matches.items() if a == number}
         scores |= {labels[a]: match.score.turned() for (a, b), match in matches.items() if b == number}
         network, card = load_checkpoint(bots / f"{level}.safetensors")
@@ -55,6 +58,6 @@ def measure_bots(
         save_checkpoint(bots / f"{level}.safetensors", network, card)
     table = [*cross_table(labels, matches), "", *match_lines(labels, matches)]
     table += [f"not played: {sentence}" for sentence in missing]
-    data: dict[str, Any] = {"games": games, "seed": seed, "table": table}
+    data: dict[str, Any] = {"games": games, "opponents": opponents, "seed": seed, "table": table}
     write_atomically(results, (json.dumps(data, indent=1) + "\n").encode())
     return table

@@ -69,6 +69,8 @@ def check_can_be_written(path: Path, option: str) -> None:
         raise ValueError(f"{option} {path}: there is no folder {folder}")
     if path.is_dir():
         raise ValueError(f"{option} {path} is a folder; it must be a file")
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{option} {path} is not a regular file and is not replaced")
     if not os.access(folder, os.W_OK):
         raise ValueError(f"{option} {path}: the folder {folder} cannot be written to")
     if path.exists() and not os.access(path, os.W_OK):

@@ -1,8 +1,9 @@
 """The arena: duplicate games against a plain game loop, scores against hand values, the command's output."""
 
-import argparse
+import errno
 import json
 import math
+import os
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from bgai.arena.duplicate import play_pairs
 from bgai.arena.stats import t_quantile
 from bgai.arena.table import distinct_labels
 from bgai.bots import Bot, UnknownBot
+from bgai.cli import main
 from bgai.evaluation.lookahead import luck_in_points
 from bgai.evaluation.search import equities
 from bgai.referees import RandomBot
@@ -361,9 +363,7 @@ def test_the_verdict_comes_from_the_score_less_luck():
 
 
 def run(*words):
-    parser = argparse.ArgumentParser(prog="bgai")
-    arena_cli.add_parser(parser.add_subparsers(required=True))
-    return arena_cli.run(parser.parse_args(["arena", *words]))
+    return main(["arena", *words])
 
 
 @pytest.fixture
@@ -485,6 +485,7 @@ def test_ctrl_c_prints_the_result_so_far(shelf, tmp_path, capsys, monkeypatch):
         (("hitter", "builder", "--json", "/no/such/folder/out.json"), "there is no folder /no/such/folder"),
         (("hitter", "builder", "--money", "--luckless"), "--luckless is for cubeless games"),
         (("hitter", "builder", "--json", "/"), "is a folder; it must be a file"),
+        (("hitter", "builder", "--json", os.devnull), "is not a regular file and is not replaced"),
     ],
 )
 def test_wrong_arguments_are_one_sentence_before_any_game(shelf, capsys, monkeypatch, words, sentence):
@@ -496,3 +497,23 @@ def test_wrong_arguments_are_one_sentence_before_any_game(shelf, capsys, monkeyp
 
 def test_labels_are_distinct():
     assert distinct_labels(["a", "b", "a", "a (2)", "a"]) == ["a", "b", "a (2)", "a (2) (2)", "a (3)"]
+
+
+@pytest.mark.parametrize("command", ["arena", "character"])
+def test_a_file_that_cannot_be_written_costs_no_table(monkeypatch, tmp_path, capsys, command):
+    def fail(*_):
+        raise OSError(errno.ENOSPC, "No space left on device", "out.json")
+
+    monkeypatch.setattr(os, "replace", fail)
+    path = tmp_path / "out.json"
+    assert main([command, "random", "random", "--games", "20", "--json", str(path)]) == 2
+    out, err = capsys.readouterr()
+    assert "random (2)" in out and "No space left on device" in err and not path.exists()
+
+
+def test_a_name_that_is_not_utf8_is_kept(monkeypatch, tmp_path):
+    bot, path = hitter(), tmp_path / "out.json"
+    bot.name = os.fsdecode(b"b\xfft")
+    monkeypatch.setattr(arena_cli, "open_bot", lambda text: bot)
+    assert run(bot.name, bot.name, "--games", "2", "--json", str(path)) == 0
+    assert json.loads(path.read_text())["bots"][0]["name"] == bot.name

@@ -6,7 +6,6 @@ Counted over the decisions (rolls with two or more plays) with contact; all numb
 from __future__ import annotations
 
 import argparse
-import json
 import math
 from pathlib import Path
 from typing import Any
@@ -18,10 +17,11 @@ from bgai.arena.duplicate import MAX_SEED, ArenaError
 from bgai.arena.judges import candidates
 from bgai.arena.phases import contact
 from bgai.arena.rating import Decisions, mean_over_games, played_decisions
+from bgai.arena.report import report
 from bgai.arena.stats import Score
 from bgai.arena.table import aligned, distinct_labels
 from bgai.bots import Bot, open_bot
-from bgai.files import check_can_be_written, write_atomically
+from bgai.files import check_can_be_written
 from bgai.rules.position import BAR, HOME, start_board, turn
 
 DEFAULT_GAMES = 300
@@ -119,24 +119,24 @@ def run(args: argparse.Namespace) -> int:
         label: own_traits(bot, args.games, args.seed)
         for label, bot in zip(tqdm(labels, unit=" bots", leave=False), bots, strict=True)
     }
-    if args.json is not None:
-        data = {
-            label: {
-                name: {"mean": _number(score.mean), "interval": _number(score.half_width)}
-                for name, score in each.items()
-            }
-            for label, each in found.items()
-        }
-        text = json.dumps({"games": args.games, "seed": args.seed, "bots": data}, ensure_ascii=False) + "\n"
-        write_atomically(args.json, text.encode())
-    table = [[f"{args.games} games with itself", *TRAITS]]
-    table += [[label, *(_cell(name, score) for name, score in each.items())] for label, each in found.items()]
-    for line in aligned(table, left=(0,)):
-        print(line)
-    print()
-    for name, meaning in TRAITS.items():
-        print(f"{name}: {meaning}")
+    report(_lines(found, args.games), _data(found, args), args.json)
     return 0
+
+
+def _lines(found: dict[str, dict[str, Score]], games: int) -> list[str]:
+    table = [[f"{games} games with itself", *TRAITS]]
+    table += [[label, *(_cell(name, score) for name, score in each.items())] for label, each in found.items()]
+    return [*aligned(table, left=(0,)), "", *(f"{name}: {meaning}" for name, meaning in TRAITS.items())]
+
+
+def _data(found: dict[str, dict[str, Score]], args: argparse.Namespace) -> dict[str, Any]:
+    bots = {
+        label: {
+            name: {"mean": _number(score.mean), "interval": _number(score.half_width)} for name, score in each.items()
+        }
+        for label, each in found.items()
+    }
+    return {"games": args.games, "seed": args.seed, "bots": bots}
 
 
 def _number(value: float) -> float | None:

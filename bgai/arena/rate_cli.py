@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import time
 from pathlib import Path
@@ -27,10 +26,11 @@ from bgai.arena.rating import (
     rate,
     rate_phases,
 )
+from bgai.arena.report import report
 from bgai.arena.stats import CONFIDENCE, Score
 from bgai.arena.table import aligned, distinct_labels
 from bgai.bots import Bot, open_bot
-from bgai.files import check_can_be_written, write_atomically
+from bgai.files import check_can_be_written
 
 DEFAULT_DECISIONS = 2_000
 DEFAULT_REFEREE = "gnubg:2"
@@ -97,12 +97,8 @@ def run(args: argparse.Namespace) -> int:
         results = _rate_own_games(bots, labels, args)
     else:
         results = _rate_on_benchmark(bots, labels, benchmark, args.referee)
-        print(benchmark_line(benchmark))
-    for line in result_lines(results):
-        print(line)
-    if args.json is not None:
-        text = json.dumps(_data(args, bots, results, benchmark), ensure_ascii=False, allow_nan=False) + "\n"
-        write_atomically(args.json, text.encode())
+    lines = [] if benchmark is None else [benchmark_line(benchmark)]
+    report(lines + result_lines(results), _data(args, bots, results, benchmark), args.json)
     return 0
 
 

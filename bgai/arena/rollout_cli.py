@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import sys
 from collections.abc import Iterator
@@ -15,10 +14,11 @@ import numpy as np
 from tqdm import tqdm
 
 from bgai.arena.duplicate import MAX_SEED
+from bgai.arena.report import report
 from bgai.arena.table import aligned
 from bgai.bots import ValueBot, open_bot
 from bgai.evaluation.rollout import FACES, Rollout, roll_out
-from bgai.files import check_can_be_written, write_atomically
+from bgai.files import check_can_be_written
 from bgai.notation.ids import parse_id
 from bgai.rules.outcome import Outcomes, result
 from bgai.rules.position import Position
@@ -104,11 +104,8 @@ def run(args: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         interrupted = True
         print("interrupted; what was played so far:" if _games(lines) else "interrupted", file=sys.stderr)
-    if args.json is not None:
-        data = _data(args, bot, position, roll, lines, interrupted)
-        write_atomically(args.json, (json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n").encode())
-    if _games(lines):
-        print("\n".join(table(bot.name, lines, args.truncate)))
+    text = table(bot.name, lines, args.truncate) if _games(lines) else []
+    report(text, _data(args, bot, position, roll, lines, interrupted), args.json)
     return INTERRUPTED if interrupted else 0
 
 

@@ -49,6 +49,13 @@ class Recorder(Bot):
         return self.inner.choose_boards(boards, dice)
 
 
+class Stopped(RandomBot):
+    """Ctrl-C comes at its first choice."""
+
+    def choose_boards(self, boards, dice):
+        raise KeyboardInterrupt
+
+
 class Broken(Bot):
     """A bot whose answers are spoiled by a function of (boards, dice, answer)."""
 
@@ -470,6 +477,15 @@ def test_ctrl_c_prints_the_result_so_far(shelf, tmp_path, capsys, monkeypatch):
     assert "hitter - hitter (2)" in printed.out and "interrupted" in printed.err
     data = json.loads(path.read_text())
     assert data["interrupted"] and 0 < data["matches"][0]["games"] < 100000
+
+
+def test_ctrl_c_before_the_first_game_leaves_the_file_as_it_was(shelf, tmp_path, capsys):
+    path = tmp_path / "out.json"
+    path.write_text("earlier")
+    shelf["stopped"] = Stopped
+    assert run("stopped", "hitter", "--games", "20", "--json", str(path)) == 130
+    out, err = capsys.readouterr()
+    assert out == "" and "interrupted" in err and path.read_text() == "earlier"
 
 
 @pytest.mark.parametrize(

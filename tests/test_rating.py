@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from bgai.arena import rate_cli
 from bgai.arena.benchmark import SHIPPED, Benchmark, InvalidBenchmark, load_benchmark, save_benchmark
 from bgai.arena.duplicate import ArenaError
 from bgai.arena.judges import Judge, candidates, indices, judge_one, open_judge
@@ -472,6 +473,30 @@ def test_rate_prints_a_table_and_writes_its_numbers(tmp_path, capsys):
     assert main(words) == 0
     again = json.loads(file.read_text())
     assert [rating["errors"] for rating in again["ratings"]] == [rating["errors"] for rating in data["ratings"]]
+
+
+@pytest.mark.parametrize(("valued", "rated"), [(0, []), (30, [20]), (65, [40, 20])])
+def test_ctrl_c_keeps_the_decisions_that_are_rated(valued, rated, tmp_path, capsys, monkeypatch):
+    class Stopped(FivePoint):
+        left = valued
+
+        def estimates(self, board, roll, rows):
+            self.left -= 1
+            if self.left < 0:
+                raise KeyboardInterrupt
+            return super().estimates(board, roll, rows)
+
+    path = tmp_path / "r.json"
+    path.write_text("[]")
+    monkeypatch.setattr(rate_cli, "open_judge", lambda text: Stopped())
+    assert main(["rate", "random", "random", "--decisions", "40", "--json", str(path)]) == 130
+    out, err = capsys.readouterr()
+    data = json.loads(path.read_text())
+    if rated:
+        assert "interrupted; what was played so far:" in err and out.splitlines()[1].split()[2] == str(rated[0])
+        assert data["interrupted"] and [rating["decisions"] for rating in data["ratings"]] == rated
+    else:
+        assert out == "" and "interrupted" in err and data == []
 
 
 def test_rate_on_the_benchmark(tmp_path, capsys):

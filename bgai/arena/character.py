@@ -106,7 +106,8 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Play, count and print. Raises ValueError and OSError with one sentence."""
+    """Play, count and print: 0, or 130 after Ctrl-C, with the bots that were done. Raises ValueError and OSError
+    with one sentence."""
     if not 2 <= args.games <= 100_000:
         raise ArenaError(f"--games must be from 2 to 100,000, not {args.games}")
     if not 0 <= args.seed <= MAX_SEED:
@@ -115,12 +116,15 @@ def run(args: argparse.Namespace) -> int:
         check_can_be_written(args.json, "--json")
     bots = [open_bot(text) for text in args.bots]
     labels = distinct_labels([bot.name for bot in bots])
-    found = {
-        label: own_traits(bot, args.games, args.seed)
-        for label, bot in zip(tqdm(labels, unit=" bots", leave=False), bots, strict=True)
-    }
-    report(_lines(found, args.games), _data(found, args), args.json)
-    return 0
+    found: dict[str, dict[str, Score]] = {}
+    interrupted = False
+    try:
+        for label, bot in zip(tqdm(labels, unit=" bots", leave=False), bots, strict=True):
+            found[label] = own_traits(bot, args.games, args.seed)
+    except KeyboardInterrupt:
+        interrupted = True
+    lines = _lines(found, args.games) if found else []
+    return report(lines, _data(found, args, interrupted), args.json, interrupted=interrupted)
 
 
 def _lines(found: dict[str, dict[str, Score]], games: int) -> list[str]:
@@ -129,14 +133,14 @@ def _lines(found: dict[str, dict[str, Score]], games: int) -> list[str]:
     return [*aligned(table, left=(0,)), "", *(f"{name}: {meaning}" for name, meaning in TRAITS.items())]
 
 
-def _data(found: dict[str, dict[str, Score]], args: argparse.Namespace) -> dict[str, Any]:
+def _data(found: dict[str, dict[str, Score]], args: argparse.Namespace, interrupted: bool) -> dict[str, Any]:
     bots = {
         label: {
             name: {"mean": _number(score.mean), "interval": _number(score.half_width)} for name, score in each.items()
         }
         for label, each in found.items()
     }
-    return {"games": args.games, "seed": args.seed, "bots": bots}
+    return {"games": args.games, "seed": args.seed, "interrupted": interrupted, "bots": bots}
 
 
 def _number(value: float) -> float | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import itertools
-import sys
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -32,7 +31,6 @@ from bgai.evaluation.lookahead import luck_in_points
 from bgai.files import check_can_be_written
 
 DEFAULT_GAMES = 10_000
-INTERRUPTED = 130
 
 
 def add_parser(subparsers: Any) -> argparse.ArgumentParser:
@@ -99,10 +97,9 @@ def run(args: argparse.Namespace) -> int:
         _play_all(bots, labels, args, session, results)
     except KeyboardInterrupt:
         interrupted = True
-        print("interrupted; what was played so far:" if results else "interrupted", file=sys.stderr)
     lines = _result_lines(labels, args, session, results) if results else []
-    report(lines, _data(bots, labels, args, session, results, interrupted), args.json)
-    return INTERRUPTED if interrupted else 0
+    data = _data(bots, labels, args, session, results, interrupted)
+    return report(lines, data, args.json, interrupted=interrupted)
 
 
 def _check(args: argparse.Namespace) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,7 +25,6 @@ from bgai.rules.position import Position
 DEFAULT_GAMES = 1_296
 MOST_GAMES = 10_000_000  # months; more is a slip of the finger
 DEFAULT_PLAYS = 5
-INTERRUPTED = 130
 
 
 @dataclass(frozen=True)
@@ -103,10 +101,9 @@ def run(args: argparse.Namespace) -> int:
                 bar.update(_games(lines) - bar.n)
     except KeyboardInterrupt:
         interrupted = True
-        print("interrupted; what was played so far:" if _games(lines) else "interrupted", file=sys.stderr)
     text = table(bot.name, lines, args.truncate) if _games(lines) else []
-    report(text, _data(args, bot, position, roll, lines, interrupted), args.json)
-    return INTERRUPTED if interrupted else 0
+    data = _data(args, bot, position, roll, lines, interrupted)
+    return report(text, data, args.json, interrupted=interrupted)
 
 
 def rolled_out(bot: ValueBot, lines: list[Line], games: int, seed: int, truncate: int | None) -> Iterator[list[Line]]:

@@ -4,6 +4,8 @@ import errno
 import json
 import math
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -533,3 +535,24 @@ def test_a_name_that_is_not_utf8_is_kept(monkeypatch, tmp_path):
     monkeypatch.setattr(arena_cli, "open_bot", lambda text: bot)
     assert run(bot.name, bot.name, "--games", "2", "--json", str(path)) == 0
     assert json.loads(path.read_text())["bots"][0]["name"] == bot.name
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes close otherwise elsewhere")
+@pytest.mark.parametrize(
+    "words",
+    [
+        "arena random random --games 2000",
+        "character random --games 6",
+        "rate random --benchmark",
+        "rollout 4HPwATDgc/ABMA --bot beginner --truncate 1 --games 72",
+    ],
+)
+def test_a_reader_that_leaves_costs_no_result(words, tmp_path):
+    read, write = os.pipe()
+    os.close(read)
+    path = tmp_path / "out.json"
+    words = [sys.executable, "-m", "bgai", *words.split(), "--json", str(path)]
+    assert subprocess.run(words, stdout=write, stderr=write, timeout=120).returncode == 1
+    os.close(write)
+    data = json.loads(path.read_text())
+    assert not data["interrupted"] and data.get("games", 2000) in (6, 72, 2000)

@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from bgai.arena.duplicate import MAX_SEED, ArenaError
 from bgai.arena.judges import candidates
 from bgai.arena.phases import contact
 from bgai.arena.rating import Decisions, mean_over_games, played_decisions
-from bgai.arena.report import report
+from bgai.arena.report import progress_bar, report
 from bgai.arena.stats import Score
 from bgai.arena.table import aligned, distinct_labels
 from bgai.bots import Bot, open_bot
@@ -119,7 +118,7 @@ def run(args: argparse.Namespace) -> int:
     found: dict[str, dict[str, Score]] = {}
     interrupted = False
     try:
-        for label, bot in zip(tqdm(labels, unit=" bots", leave=False), bots, strict=True):
+        for label, bot in zip(progress_bar(labels, unit=" bots"), bots, strict=True):
             found[label] = own_traits(bot, args.games, args.seed)
     except KeyboardInterrupt:
         interrupted = True

@@ -10,10 +10,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from bgai.arena.duplicate import ArenaError, Luck, check_games_and_seed, play_match
-from bgai.arena.report import report
+from bgai.arena.report import progress_bar, report
 from bgai.arena.sessions import Session, play_session
 from bgai.arena.stats import check_sprt_bounds
 from bgai.arena.table import (
@@ -143,9 +141,9 @@ def _play_all(
     """Fill `results` match by match after every batch: when Ctrl-C comes they hold what was played."""
     eyes = load("strong") if args.luckless else None
     for a, b in itertools.combinations(range(len(bots)), 2):
-        with tqdm(total=args.games, desc=f"{labels[a]} - {labels[b]}", unit=" games", leave=False) as bar:
+        with progress_bar(total=args.games, desc=f"{labels[a]} - {labels[b]}", unit=" games") as bar:
 
-            def note(result: Any, pairing: Pairing = (a, b), bar: tqdm = bar) -> None:
+            def note(result: Any, pairing: Pairing = (a, b), bar: Any = bar) -> None:
                 results[pairing] = result
                 bar.set_postfix_str(str(result.score), refresh=False)
                 bar.update(result.games - bar.n)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from tqdm import tqdm
 
 from bgai.arena.benchmark import Benchmark, load_benchmark
 from bgai.arena.duplicate import MAX_SEED, ArenaError
@@ -26,7 +25,7 @@ from bgai.arena.rating import (
     rate,
     rate_phases,
 )
-from bgai.arena.report import report
+from bgai.arena.report import progress_bar, report
 from bgai.arena.stats import CONFIDENCE, Score
 from bgai.arena.table import aligned, distinct_labels
 from bgai.bots import Bot, open_bot
@@ -131,13 +130,13 @@ def _rate_own_games(
     count = DEFAULT_DECISIONS if args.decisions is None else args.decisions
     for bot, label in zip(bots, labels, strict=True):
         began = time.monotonic()
-        with tqdm(desc=f"games of {label}", unit=" rolls", leave=False) as bar:
+        with progress_bar(desc=f"games of {label}", unit=" rolls") as bar:
             decisions = own_decisions(bot, count, args.seed or 0, progress=bar.update)
         lost = np.full(len(decisions.games), np.nan)  # where no legal answer came, or none yet
         failed: list[str] = []
         # They stand in the order of the rolls; at random, so that a part of them is like the whole.
         order = np.random.default_rng(args.seed or 0).permutation(len(lost))
-        with tqdm(total=len(lost), desc=label, unit=" decisions", leave=False) as bar:
+        with progress_bar(total=len(lost), desc=label, unit=" decisions") as bar:
             for first in range(0, len(lost), _OWN_BATCH):
                 rows = order[first : first + _OWN_BATCH]
                 lost[rows] = errors(bot, judge, decisions.take(rows), progress=bar.update, failed=failed)
@@ -167,7 +166,7 @@ def _rate_on_benchmark(
         began = time.monotonic()
         chosen = np.empty_like(decisions.boards)
         failed: dict[int, str] = {}
-        with tqdm(total=len(benchmark), desc=label, unit=" decisions", leave=False) as bar:
+        with progress_bar(total=len(benchmark), desc=label, unit=" decisions") as bar:
             for first in range(0, len(benchmark), _BENCHMARK_BATCH):
                 part = slice(first, first + _BENCHMARK_BATCH)
                 chosen[part], wrong = asked(bot, decisions.boards[part], decisions.dice[part])

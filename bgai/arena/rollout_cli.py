@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from bgai.arena.duplicate import MAX_SEED
-from bgai.arena.report import report
+from bgai.arena.report import progress_bar, report
 from bgai.arena.table import aligned
 from bgai.bots import ValueBot, open_bot
 from bgai.evaluation.rollout import FACES, Rollout, roll_out
@@ -95,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
     lines = _lines(bot, position, roll, DEFAULT_PLAYS if args.plays is None else args.plays)
     interrupted = False
     try:
-        with tqdm(total=args.games, desc=bot.name, unit=" games", leave=False) as bar:
+        with progress_bar(total=args.games, desc=bot.name, unit=" games") as bar:
             for grown in rolled_out(bot, lines, args.games, args.seed, args.truncate):
                 lines = grown
                 bar.update(_games(lines) - bar.n)

@@ -45,7 +45,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     except BaseException as error:
         with contextlib.suppress(OSError):
             os.unlink(beside)
-        if isinstance(error, OSError) and error.filename is not None:
+        if isinstance(error, OSError) and error.errno is not None:  # those of a full disk name no file
             error.filename = os.fspath(path)
         raise
     _force_folder_to_disk(target.parent)

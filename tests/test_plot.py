@@ -65,6 +65,13 @@ def test_a_score_without_an_interval_and_a_line_cut_short_do_no_harm():
     ElementTree.fromstring(picture([curves_read], ".svg"))
 
 
+def test_lines_that_bgai_never_wrote_are_left_out():
+    run = write_run("run", [*LINES, {**LINES[-1], "games": 10**400}])
+    with open(run / "metrics.jsonl", "a") as file:
+        file.write("[" * 100_000 + "\n")
+    assert read_curves(run, "run") == read_curves(write_run("whole", LINES), "run")
+
+
 def test_svg_and_png_are_written_and_always_the_same(capsys):
     write_run("runs/one", LINES)
     write_run("runs/two", LINES[:1] + LINES[2:3])  # no line of learning yet
@@ -99,6 +106,7 @@ def test_runs_of_one_name_are_told_apart():
         ("empty", "empty has no measurement of strength yet, and a curve needs two"),
         ("short", "short has only one measurement of strength yet, and a curve needs two"),
         ("run short", "short has only one measurement"),
+        ("endless", "endless/metrics.jsonl is not as bgai writes it"),
         ("strange", "strange/metrics.jsonl is not as bgai writes it"),
         ("run --out curve.gif", "curve.gif should end in .svg or .png"),
         ("run --out curve", "curve should end in .svg or .png"),
@@ -112,6 +120,7 @@ def test_a_mistake_is_told_in_one_sentence(capsys, words, sentence):
     write_run("empty", [])
     write_run("run", LINES)
     write_run("short", LINES[:2])
+    write_run("endless", [*LINES, {**learning(9_000), "loss": 10**400}])
     write_run("strange", [{"games": 3, "strength": {"random": 2.5}}])
     before = sorted(Path().rglob("*"))
     assert main(["plot", *words.split()]) == 2

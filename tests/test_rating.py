@@ -524,6 +524,7 @@ def test_rate_on_the_benchmark(tmp_path, capsys):
             "holds the values of gnubg:2 and bgsage:3, not of gnubg:1",
         ),
         (["random", "--decisions", "0"], "--decisions must be at least 1, not 0"),
+        (["random", "--decisions", "10000000000000"], "--decisions must be at most 1,000,000, not 10000000000000"),
         (["random", "--seed", "-1"], "the seed must be from 0 to"),
         (["random", "--referee", "pubeval"], "pubeval values no positions"),
         (["nobody"], "there is no bot 'nobody'"),

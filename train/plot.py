@@ -121,7 +121,7 @@ def read_curves(path: Path, name: str) -> Curves:
                 if key in line:
                     games.append(line["games"])
                     values.append(float(line[key]))
-    except (AttributeError, KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
         raise NothingToPlot(f"{folder.metrics} is not as bgai writes it: see the line {str(line)[:60]}...") from None
     longest = max((len(curve.games) for curve in strength.values()), default=0)
     if longest < 2:

@@ -32,6 +32,7 @@ from bgai.bots import Bot, open_bot
 from bgai.files import check_can_be_written
 
 DEFAULT_DECISIONS = 2_000
+MOST_DECISIONS = 1_000_000  # days, and memory for all their games at once
 DEFAULT_REFEREE = "gnubg:2"
 _BENCHMARK_BATCH = 200
 _OWN_BATCH = 20
@@ -115,6 +116,8 @@ def _check(args: argparse.Namespace) -> None:
         raise ArenaError("the benchmark's decisions are fixed: --decisions and --seed do not go with --benchmark")
     if args.decisions is not None and args.decisions < 1:
         raise ArenaError(f"--decisions must be at least 1, not {args.decisions}")
+    if args.decisions is not None and args.decisions > MOST_DECISIONS:
+        raise ArenaError(f"--decisions must be at most {MOST_DECISIONS:,}, not {args.decisions}")
     if args.seed is not None and not 0 <= args.seed <= MAX_SEED:
         raise ArenaError(f"the seed must be from 0 to {MAX_SEED}, not {args.seed}")
     if args.json is not None:

@@ -98,6 +98,23 @@ def test_runs_of_one_name_are_told_apart():
     assert "<!-- b/run against random -->" in Path("curves.svg").read_text()
 
 
+def test_dollars_in_a_name_are_no_formula():
+    write_run("a$b_^$", LINES)
+    write_run("$x", LINES)
+    for words in (["a$b_^$"], ["a$b_^$", "$x"]):
+        assert main(["plot", *words]) == 0
+    assert "<!-- a$b_^$ against random -->" in Path("curves.svg").read_text()
+
+
+def test_letters_without_a_font_are_told_in_one_sentence(capsys, monkeypatch):
+    monkeypatch.setattr("train.plot.MORE_FONTS", ("Noto Sans CJK SC, which is nowhere",))
+    write_run("快速的", LINES)
+    assert main(["plot", "快速的"]) == 0
+    out, err = capsys.readouterr()
+    assert out == "wrote curves.svg\n" and len(err.splitlines()) == 1
+    assert "no installed font has all letters of the names" in err
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

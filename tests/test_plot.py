@@ -98,6 +98,20 @@ def test_runs_of_one_name_are_told_apart():
     assert "<!-- b/run against random -->" in Path("curves.svg").read_text()
 
 
+def test_within_a_decade_the_axis_is_not_logarithmic():
+    def drawn(path: str, *lines: dict) -> str:
+        return picture([read_curves(write_run(path, list(lines)), "run")], ".svg").decode()
+
+    short = drawn("short", LINES[0], learning(20_000), learning(60_000), strength(60_000, random=1.0))
+    assert r"\times" not in short and "10^{" not in short and "<!-- 40000 -->" in short
+    assert "10^{" in drawn("long", *LINES)
+
+
+def test_a_single_line_of_learning_is_seen():
+    [lonely] = [read_curves(write_run("run", [LINES[0], learning(600), LINES[2]]), "run")]
+    assert "fill: #333333" in picture([lonely], ".svg").decode()
+
+
 def test_dollars_in_a_name_are_no_formula():
     write_run("a$b_^$", LINES)
     write_run("$x", LINES)

@@ -225,12 +225,16 @@ def _draw(figure: Any, curves: Sequence[Curves]) -> None:
     for axes, (key, title) in zip(small, SMALL_PANELS.items(), strict=True):
         for number, run in enumerate(curves):
             colour = COLOURS[number % len(COLOURS)] if len(curves) > 1 else "#333333"
-            axes.plot(*run.learning[key], color=colour, linestyle=DASHES[number % len(DASHES)])
+            x, y = run.learning[key]
+            marker = MARKERS[0] if len(x) == 1 else ""  # a line of one point would not be seen
+            axes.plot(x, y, color=colour, linestyle=DASHES[number % len(DASHES)], marker=marker)
         axes.set_title(title)
         axes.set_xlabel("games")
     for axes in (by_games, *small):
-        if any(line.get_xdata().size for line in axes.get_lines()):
+        if axes.dataLim.x1 >= 10 * axes.dataLim.minposx:
             axes.set_xscale("log")
+        else:  # within a decade the labels of a logarithmic axis would overprint
+            axes.locator_params(axis="x", nbins=4)
     small[1].set_ylim(bottom=0)
     small[2].set_ylim(bottom=0)
 

@@ -12,6 +12,7 @@ from bgai.arena.duplicate import ArenaError
 from bgai.arena.judges import Judge, candidates, indices, judge_one, open_judge
 from bgai.arena.phases import PHASES, phases
 from bgai.arena.rating import (
+    BLUNDERS,
     Decisions,
     errors,
     mean_over_games,
@@ -337,8 +338,18 @@ def test_errors_on_a_benchmark_by_hand():
     choice = made.starts[:-1].copy()
     choice[4] += len(values) - 1
     lost, estimated = made.errors(choice, "bgsage:3")
-    assert lost[4] == max(values) - values[-1]
+    assert lost[4] == pytest.approx(max(values) - values[-1])
     assert estimated[4] == (not made.full["bgsage:3"][here][-1])
+
+
+@pytest.mark.parametrize("least", BLUNDERS)
+def test_an_error_of_just_a_blunders_size_is_not_above_it(least):
+    made = small_benchmark()
+    values = made.values["gnubg:2"]
+    for best in np.arange(5_000, 15_000) / 10_000:  # as a file holds them
+        values[made.starts[4] : made.starts[5]] = best - 1
+        values[made.starts[4]], values[made.starts[4] + 1] = best, round(best - least, 4)
+        assert made.errors(made.starts[:-1] + 1, "gnubg:2")[0][4] == least
 
 
 @pytest.mark.parametrize("damage", ["text", "cut", "key", "starts", "board", "pickle"])

@@ -463,6 +463,8 @@ def test_the_sequential_test_says_what_it_decided(shelf, capsys):
     assert "accepts H0, at most +0 points per game, after" in capsys.readouterr().out
     assert run("random", "random", "--games", "220", "--sprt", "-0.1", "0.1") == 0
     assert "undecided between at most -0.1 and at least +0.1 points per game" in capsys.readouterr().out
+    assert run("random", "random", "--games", "20", "--sprt", "-5e-2", "1E-1") == 0
+    assert "undecided between at most -0.05 and at least +0.1 points per game" in capsys.readouterr().out
 
 
 def test_ctrl_c_prints_the_result_so_far(shelf, tmp_path, capsys, monkeypatch):

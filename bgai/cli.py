@@ -14,6 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 _BARE_XGID = re.compile("-[-A-Oa-o]{25}:")  # with no man on the bar it begins as an option does
+_NEGATIVE = re.compile(r"-(\d+\.?\d*|\.\d+)e[-+]?\d+", re.IGNORECASE)  # argparse takes -5e-2 for an option
 
 # name: (module, function that adds the parser, what stands in `bgai --help`)
 COMMANDS = {
@@ -66,6 +67,7 @@ def _main(given: list[str]) -> int:
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a plain terminal shows ? for ±
     given = [f"XGID={word}" if _BARE_XGID.match(word) else word for word in given]
+    given = [f" {word}" if _NEGATIVE.fullmatch(word) else word for word in given]
     wanted = next((word for word in given if not word.startswith("-")), None)
     if wanted is not None and wanted not in COMMANDS:
         near = difflib.get_close_matches(wanted, COMMANDS, n=1)

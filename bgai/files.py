@@ -45,7 +45,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     except BaseException as error:
         with contextlib.suppress(OSError):
             os.unlink(beside)
-        if isinstance(error, OSError) and error.filename is not None:
+        if isinstance(error, OSError) and error.errno is not None:  # those of a full disk name no file
             error.filename = os.fspath(path)
         raise
     _force_folder_to_disk(target.parent)
@@ -69,6 +69,8 @@ def check_can_be_written(path: Path, option: str) -> None:
         raise ValueError(f"{option} {path}: there is no folder {folder}")
     if path.is_dir():
         raise ValueError(f"{option} {path} is a folder; it must be a file")
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{option} {path} is not a regular file and is not replaced")
     if not os.access(folder, os.W_OK):
         raise ValueError(f"{option} {path}: the folder {folder} cannot be written to")
     if path.exists() and not os.access(path, os.W_OK):

@@ -1,8 +1,11 @@
 """The arena: duplicate games against a plain game loop, scores against hand values, the command's output."""
 
-import argparse
+import errno
 import json
 import math
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -14,6 +17,7 @@ from bgai.arena.duplicate import play_pairs
 from bgai.arena.stats import t_quantile
 from bgai.arena.table import distinct_labels
 from bgai.bots import Bot, UnknownBot
+from bgai.cli import main
 from bgai.evaluation.lookahead import luck_in_points
 from bgai.evaluation.search import equities
 from bgai.referees import RandomBot
@@ -45,6 +49,13 @@ class Recorder(Bot):
     def choose_boards(self, boards, dice):
         self.asked.append((boards.copy(), dice.copy()))
         return self.inner.choose_boards(boards, dice)
+
+
+class Stopped(RandomBot):
+    """Ctrl-C comes at its first choice."""
+
+    def choose_boards(self, boards, dice):
+        raise KeyboardInterrupt
 
 
 class Broken(Bot):
@@ -361,9 +372,7 @@ def test_the_verdict_comes_from_the_score_less_luck():
 
 
 def run(*words):
-    parser = argparse.ArgumentParser(prog="bgai")
-    arena_cli.add_parser(parser.add_subparsers(required=True))
-    return arena_cli.run(parser.parse_args(["arena", *words]))
+    return main(["arena", *words])
 
 
 @pytest.fixture
@@ -454,6 +463,8 @@ def test_the_sequential_test_says_what_it_decided(shelf, capsys):
     assert "accepts H0, at most +0 points per game, after" in capsys.readouterr().out
     assert run("random", "random", "--games", "220", "--sprt", "-0.1", "0.1") == 0
     assert "undecided between at most -0.1 and at least +0.1 points per game" in capsys.readouterr().out
+    assert run("random", "random", "--games", "20", "--sprt", "-5e-2", "1E-1") == 0
+    assert "undecided between at most -0.05 and at least +0.1 points per game" in capsys.readouterr().out
 
 
 def test_ctrl_c_prints_the_result_so_far(shelf, tmp_path, capsys, monkeypatch):
@@ -472,6 +483,15 @@ def test_ctrl_c_prints_the_result_so_far(shelf, tmp_path, capsys, monkeypatch):
     assert data["interrupted"] and 0 < data["matches"][0]["games"] < 100000
 
 
+def test_ctrl_c_before_the_first_game_leaves_the_file_as_it_was(shelf, tmp_path, capsys):
+    path = tmp_path / "out.json"
+    path.write_text("earlier")
+    shelf["stopped"] = Stopped
+    assert run("stopped", "hitter", "--games", "20", "--json", str(path)) == 130
+    out, err = capsys.readouterr()
+    assert out == "" and "interrupted" in err and path.read_text() == "earlier"
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -485,6 +505,7 @@ def test_ctrl_c_prints_the_result_so_far(shelf, tmp_path, capsys, monkeypatch):
         (("hitter", "builder", "--json", "/no/such/folder/out.json"), "there is no folder /no/such/folder"),
         (("hitter", "builder", "--money", "--luckless"), "--luckless is for cubeless games"),
         (("hitter", "builder", "--json", "/"), "is a folder; it must be a file"),
+        (("hitter", "builder", "--json", os.devnull), "is not a regular file and is not replaced"),
     ],
 )
 def test_wrong_arguments_are_one_sentence_before_any_game(shelf, capsys, monkeypatch, words, sentence):
@@ -496,3 +517,44 @@ def test_wrong_arguments_are_one_sentence_before_any_game(shelf, capsys, monkeyp
 
 def test_labels_are_distinct():
     assert distinct_labels(["a", "b", "a", "a (2)", "a"]) == ["a", "b", "a (2)", "a (2) (2)", "a (3)"]
+
+
+@pytest.mark.parametrize("command", ["arena", "character"])
+def test_a_file_that_cannot_be_written_costs_no_table(monkeypatch, tmp_path, capsys, command):
+    def fail(*_):
+        raise OSError(errno.ENOSPC, "No space left on device", "out.json")
+
+    monkeypatch.setattr(os, "replace", fail)
+    path = tmp_path / "out.json"
+    assert main([command, "random", "random", "--games", "20", "--json", str(path)]) == 2
+    out, err = capsys.readouterr()
+    assert "random (2)" in out and "No space left on device" in err and not path.exists()
+
+
+def test_a_name_that_is_not_utf8_is_kept(monkeypatch, tmp_path):
+    bot, path = hitter(), tmp_path / "out.json"
+    bot.name = os.fsdecode(b"b\xfft")
+    monkeypatch.setattr(arena_cli, "open_bot", lambda text: bot)
+    assert run(bot.name, bot.name, "--games", "2", "--json", str(path)) == 0
+    assert json.loads(path.read_text())["bots"][0]["name"] == bot.name
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes close otherwise elsewhere")
+@pytest.mark.parametrize(
+    "words",
+    [
+        "arena random random --games 2000",
+        "character random --games 6",
+        "rate random --benchmark",
+        "rollout 4HPwATDgc/ABMA --bot beginner --truncate 1 --games 72",
+    ],
+)
+def test_a_reader_that_leaves_costs_no_result(words, tmp_path):
+    read, write = os.pipe()
+    os.close(read)
+    path = tmp_path / "out.json"
+    words = [sys.executable, "-m", "bgai", *words.split(), "--json", str(path)]
+    assert subprocess.run(words, stdout=write, stderr=write, timeout=120).returncode == 1
+    os.close(write)
+    data = json.loads(path.read_text())
+    assert not data["interrupted"] and data.get("games", 2000) in (6, 72, 2000)

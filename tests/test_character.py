@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from bgai.arena import character
 from bgai.arena.character import TRAITS, own_traits, traits
 from bgai.arena.rating import Decisions
 from bgai.bots import open_bot
@@ -69,6 +70,22 @@ def test_command(tmp_path, capsys):
     assert "random" in out and "normal" in out and "hits of those it could hit" in out
     data = json.loads((tmp_path / "c.json").read_text())
     assert set(data["bots"]["normal"]) == set(TRAITS)
+
+
+def test_ctrl_c_keeps_the_bots_that_are_done(tmp_path, capsys, monkeypatch):
+    class Stopped(RandomBot):
+        def choose_boards(self, boards, dice):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(character, "open_bot", lambda text: RandomBot() if text == "random" else Stopped())
+    path = tmp_path / "c.json"
+    assert main(["character", "random", "stopped", "--games", "6", "--json", str(path)]) == 130
+    out, err = capsys.readouterr()
+    assert "\nrandom  " in out and "interrupted; what was played so far:" in err
+    data = json.loads(path.read_text())
+    assert data["interrupted"] and list(data["bots"]) == ["random"]
+    assert main(["character", "stopped", "--games", "6", "--json", str(path)]) == 130
+    assert capsys.readouterr().out == "" and json.loads(path.read_text()) == data
 
 
 @pytest.mark.parametrize("arguments", [["--games", "1"], ["--seed", "-1"]])

@@ -144,6 +144,14 @@ def test_of_a_folder_the_strong_bot_is_written_and_that_is_said(say, tmp_path):
     assert (code, out, err) == (0, "wrote shelf/strong.safetensors\nrun has no beginner and no normal\n", "")
 
 
+def test_the_folder_one_stands_in_gives_its_name(say, tmp_path, monkeypatch):
+    (tmp_path / "run" / "bots").mkdir(parents=True)
+    save_checkpoint(tmp_path / "run" / "bots" / "strong.safetensors", random_network("men196", (9,)), {})
+    monkeypatch.chdir(tmp_path / "run")
+    code, out, err = say("export", ".", "--to", "js")
+    assert (code, err) == (0, "") and "wrote run.bin" in out
+
+
 def test_export_to_javascript_writes_the_module_too(say, tmp_path):
     code, out, err = say("export", "strong", "--to", "js", "--out", "bots/best.bin")
     assert (code, err) == (0, "") and "wrote bots/best.bin (" in out and "./bgai-js/bgai.js" in out

@@ -1,5 +1,6 @@
 """Files that are replaced as a whole, and locks that end with the process that holds them."""
 
+import errno
 import subprocess
 import sys
 import time
@@ -34,6 +35,16 @@ def test_an_error_names_the_file_that_was_asked_for(tmp_path):
     with pytest.raises(FileNotFoundError) as failed:
         write_atomically(path, b"new")
     assert failed.value.filename == str(path)
+
+
+def test_an_error_of_a_full_disk_names_the_file_too(tmp_path, monkeypatch):
+    def fail(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", fail)
+    with pytest.raises(OSError, match="No space left on device") as failed:
+        write_atomically(tmp_path / "bot", b"new")
+    assert failed.value.filename == str(tmp_path / "bot")
 
 
 def test_a_link_stays_a_link(tmp_path):

@@ -65,6 +65,13 @@ def test_a_score_without_an_interval_and_a_line_cut_short_do_no_harm():
     ElementTree.fromstring(picture([curves_read], ".svg"))
 
 
+def test_lines_that_bgai_never_wrote_are_left_out():
+    run = write_run("run", [*LINES, {**LINES[-1], "games": 10**400}])
+    with open(run / "metrics.jsonl", "a") as file:
+        file.write("[" * 100_000 + "\n")
+    assert read_curves(run, "run") == read_curves(write_run("whole", LINES), "run")
+
+
 def test_svg_and_png_are_written_and_always_the_same(capsys):
     write_run("runs/one", LINES)
     write_run("runs/two", LINES[:1] + LINES[2:3])  # no line of learning yet
@@ -91,6 +98,37 @@ def test_runs_of_one_name_are_told_apart():
     assert "<!-- b/run against random -->" in Path("curves.svg").read_text()
 
 
+def test_within_a_decade_the_axis_is_not_logarithmic():
+    def drawn(path: str, *lines: dict) -> str:
+        return picture([read_curves(write_run(path, list(lines)), "run")], ".svg").decode()
+
+    short = drawn("short", LINES[0], learning(20_000), learning(60_000), strength(60_000, random=1.0))
+    assert r"\times" not in short and "10^{" not in short and "<!-- 40000 -->" in short
+    assert "10^{" in drawn("long", *LINES)
+
+
+def test_a_single_line_of_learning_is_seen():
+    [lonely] = [read_curves(write_run("run", [LINES[0], learning(600), LINES[2]]), "run")]
+    assert "fill: #333333" in picture([lonely], ".svg").decode()
+
+
+def test_dollars_in_a_name_are_no_formula():
+    write_run("a$b_^$", LINES)
+    write_run("$x", LINES)
+    for words in (["a$b_^$"], ["a$b_^$", "$x"]):
+        assert main(["plot", *words]) == 0
+    assert "<!-- a$b_^$ against random -->" in Path("curves.svg").read_text()
+
+
+def test_letters_without_a_font_are_told_in_one_sentence(capsys, monkeypatch):
+    monkeypatch.setattr("train.plot.MORE_FONTS", ("Noto Sans CJK SC, which is nowhere",))
+    write_run("快速的", LINES)
+    assert main(["plot", "快速的"]) == 0
+    out, err = capsys.readouterr()
+    assert out == "wrote curves.svg\n" and len(err.splitlines()) == 1
+    assert "no installed font has all letters of the names" in err
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -99,6 +137,7 @@ def test_runs_of_one_name_are_told_apart():
         ("empty", "empty has no measurement of strength yet, and a curve needs two"),
         ("short", "short has only one measurement of strength yet, and a curve needs two"),
         ("run short", "short has only one measurement"),
+        ("endless", "endless/metrics.jsonl is not as bgai writes it"),
         ("strange", "strange/metrics.jsonl is not as bgai writes it"),
         ("run --out curve.gif", "curve.gif should end in .svg or .png"),
         ("run --out curve", "curve should end in .svg or .png"),
@@ -112,6 +151,7 @@ def test_a_mistake_is_told_in_one_sentence(capsys, words, sentence):
     write_run("empty", [])
     write_run("run", LINES)
     write_run("short", LINES[:2])
+    write_run("endless", [*LINES, {**learning(9_000), "loss": 10**400}])
     write_run("strange", [{"games": 3, "strength": {"random": 2.5}}])
     before = sorted(Path().rglob("*"))
     assert main(["plot", *words.split()]) == 2

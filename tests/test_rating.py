@@ -6,11 +6,13 @@ import math
 import numpy as np
 import pytest
 
+from bgai.arena import rate_cli
 from bgai.arena.benchmark import SHIPPED, Benchmark, InvalidBenchmark, load_benchmark, save_benchmark
 from bgai.arena.duplicate import ArenaError
 from bgai.arena.judges import Judge, candidates, indices, judge_one, open_judge
 from bgai.arena.phases import PHASES, phases
 from bgai.arena.rating import (
+    BLUNDERS,
     Decisions,
     errors,
     mean_over_games,
@@ -336,8 +338,18 @@ def test_errors_on_a_benchmark_by_hand():
     choice = made.starts[:-1].copy()
     choice[4] += len(values) - 1
     lost, estimated = made.errors(choice, "bgsage:3")
-    assert lost[4] == max(values) - values[-1]
+    assert lost[4] == pytest.approx(max(values) - values[-1])
     assert estimated[4] == (not made.full["bgsage:3"][here][-1])
+
+
+@pytest.mark.parametrize("least", BLUNDERS)
+def test_an_error_of_just_a_blunders_size_is_not_above_it(least):
+    made = small_benchmark()
+    values = made.values["gnubg:2"]
+    for best in np.arange(5_000, 15_000) / 10_000:  # as a file holds them
+        values[made.starts[4] : made.starts[5]] = best - 1
+        values[made.starts[4]], values[made.starts[4] + 1] = best, round(best - least, 4)
+        assert made.errors(made.starts[:-1] + 1, "gnubg:2")[0][4] == least
 
 
 @pytest.mark.parametrize("damage", ["text", "cut", "key", "starts", "board", "pickle"])
@@ -474,6 +486,30 @@ def test_rate_prints_a_table_and_writes_its_numbers(tmp_path, capsys):
     assert [rating["errors"] for rating in again["ratings"]] == [rating["errors"] for rating in data["ratings"]]
 
 
+@pytest.mark.parametrize(("valued", "rated"), [(0, []), (30, [20]), (65, [40, 20])])
+def test_ctrl_c_keeps_the_decisions_that_are_rated(valued, rated, tmp_path, capsys, monkeypatch):
+    class Stopped(FivePoint):
+        left = valued
+
+        def estimates(self, board, roll, rows):
+            self.left -= 1
+            if self.left < 0:
+                raise KeyboardInterrupt
+            return super().estimates(board, roll, rows)
+
+    path = tmp_path / "r.json"
+    path.write_text("[]")
+    monkeypatch.setattr(rate_cli, "open_judge", lambda text: Stopped())
+    assert main(["rate", "random", "random", "--decisions", "40", "--json", str(path)]) == 130
+    out, err = capsys.readouterr()
+    data = json.loads(path.read_text())
+    if rated:
+        assert "interrupted; what was played so far:" in err and out.splitlines()[1].split()[2] == str(rated[0])
+        assert data["interrupted"] and [rating["decisions"] for rating in data["ratings"]] == rated
+    else:
+        assert out == "" and "interrupted" in err and data == []
+
+
 def test_rate_on_the_benchmark(tmp_path, capsys):
     file = tmp_path / "r.json"
     assert main(["rate", "strong", "random", "random", "--benchmark", "--json", str(file)]) == 0
@@ -499,6 +535,7 @@ def test_rate_on_the_benchmark(tmp_path, capsys):
             "holds the values of gnubg:2 and bgsage:3, not of gnubg:1",
         ),
         (["random", "--decisions", "0"], "--decisions must be at least 1, not 0"),
+        (["random", "--decisions", "10000000000000"], "--decisions must be at most 1,000,000, not 10000000000000"),
         (["random", "--seed", "-1"], "the seed must be from 0 to"),
         (["random", "--referee", "pubeval"], "pubeval values no positions"),
         (["nobody"], "there is no bot 'nobody'"),

@@ -209,8 +209,8 @@ def read_metrics(path: Path) -> list[dict[str, Any]]:
     for text in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
             line = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
-        if isinstance(line, dict) and isinstance(line.get("games"), int):
+        if isinstance(line, dict) and isinstance(line.get("games"), int) and abs(line["games"]) < 2**63:
             lines.append(line)
     return lines

@@ -8,6 +8,9 @@ from __future__ import annotations
 import argparse
 import io
 import math
+import re
+import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,6 +36,21 @@ STYLE: dict[Any, Any] = {
     "lines.markersize": 4,
     "svg.hashsalt": "bgai",
 }
+# For letters that matplotlib's own font lacks; whichever of these is installed.
+MORE_FONTS = (
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",  # by which matplotlib knows the file that holds them all
+    "Noto Sans SC",
+    "Source Han Sans SC",
+    "WenQuanYi Micro Hei",
+    "WenQuanYi Zen Hei",
+    "PingFang SC",
+    "Hiragino Sans GB",
+    "Microsoft YaHei",
+    "SimHei",
+    "Arial Unicode MS",
+)
+_NO_GLYPH = "Glyph .* missing from"
 SIZE = (8.0, 5.6)  # inches; in a README about 800 pixels wide
 PNG_DPI = 200
 
@@ -92,7 +110,16 @@ def run(args: argparse.Namespace) -> int:
     names = [path.resolve().name for path in args.runs]
     unique = len(set(names)) == len(names)
     curves = [read_curves(path, name if unique else str(path)) for path, name in zip(args.runs, names, strict=True)]
-    write_atomically(args.out, picture(curves, ending))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.filterwarnings("always", _NO_GLYPH)
+        drawn = picture(curves, ending)
+    write_atomically(args.out, drawn)
+    if any(re.match(_NO_GLYPH, str(warning.message)) for warning in told):
+        print(
+            "bgai plot: no installed font has all letters of the names, which stand as boxes; for Chinese "
+            f"{MORE_FONTS[0]} is one",
+            file=sys.stderr,
+        )
     print(f"wrote {args.out}")
     return 0
 
@@ -121,7 +148,7 @@ def read_curves(path: Path, name: str) -> Curves:
                 if key in line:
                     games.append(line["games"])
                     values.append(float(line[key]))
-    except (AttributeError, KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
         raise NothingToPlot(f"{folder.metrics} is not as bgai writes it: see the line {str(line)[:60]}...") from None
     longest = max((len(curve.games) for curve in strength.values()), default=0)
     if longest < 2:
@@ -140,7 +167,7 @@ def picture(curves: Sequence[Curves], ending: str) -> bytes:
 
     with rc_context():
         rcdefaults()  # a person's own matplotlibrc changes nothing
-        with rc_context(STYLE):
+        with rc_context(STYLE | {"font.family": _fonts(curves)}):
             figure = Figure(figsize=SIZE, layout="constrained")
             _draw(figure, curves)
             out = io.BytesIO()
@@ -149,6 +176,21 @@ def picture(curves: Sequence[Curves], ending: str) -> bytes:
             else:
                 figure.savefig(out, format="png", dpi=PNG_DPI, metadata={"Software": None})
     return out.getvalue()
+
+
+def _fonts(curves: Sequence[Curves]) -> list[str]:
+    """matplotlib's own font, and where names are not plain letters those behind it."""
+    if all(name.isascii() for run in curves for name in (run.name, *run.strength)):
+        return ["sans-serif"]
+    from matplotlib.font_manager import fontManager
+
+    installed = set(fontManager.get_font_names())
+    return ["sans-serif", *(font for font in MORE_FONTS if font in installed)]
+
+
+def _plain(text: str) -> str:
+    """The text for matplotlib, which would read what stands between two $ as a formula."""
+    return text.replace("$", r"\$")
 
 
 def _draw(figure: Any, curves: Sequence[Curves]) -> None:
@@ -161,6 +203,7 @@ def _draw(figure: Any, curves: Sequence[Curves]) -> None:
         for opponent, curve in run.strength.items():
             look = _look(number, opponents.index(opponent), several_runs=len(curves) > 1)
             label = f"against {opponent}" if len(curves) == 1 else f"{run.name} against {opponent}"
+            label = _plain(label)
             low = [points - width for points, width in zip(curve.points, curve.intervals, strict=True)]
             high = [points + width for points, width in zip(curve.points, curve.intervals, strict=True)]
             for axes, x in ((by_games, curve.games), (by_minutes, curve.minutes)):
@@ -173,7 +216,7 @@ def _draw(figure: Any, curves: Sequence[Curves]) -> None:
         axes.axhline(0, color="#777777", linewidth=0.8, zorder=1)
     by_games.set_ylabel("points per game")
     by_minutes.set_xlim(left=0)
-    whose = f" of {curves[0].name}" if len(curves) == 1 else ""
+    whose = f" of {_plain(curves[0].name)}" if len(curves) == 1 else ""
     above.suptitle(f"Strength{whose}, with 95% intervals", fontsize=10.5)
     above.legend(
         labelled.values(), labelled.keys(), loc="outside lower center", ncols=min(len(labelled), 3), frameon=False
@@ -182,12 +225,16 @@ def _draw(figure: Any, curves: Sequence[Curves]) -> None:
     for axes, (key, title) in zip(small, SMALL_PANELS.items(), strict=True):
         for number, run in enumerate(curves):
             colour = COLOURS[number % len(COLOURS)] if len(curves) > 1 else "#333333"
-            axes.plot(*run.learning[key], color=colour, linestyle=DASHES[number % len(DASHES)])
+            x, y = run.learning[key]
+            marker = MARKERS[0] if len(x) == 1 else ""  # a line of one point would not be seen
+            axes.plot(x, y, color=colour, linestyle=DASHES[number % len(DASHES)], marker=marker)
         axes.set_title(title)
         axes.set_xlabel("games")
     for axes in (by_games, *small):
-        if any(line.get_xdata().size for line in axes.get_lines()):
+        if axes.dataLim.x1 >= 10 * axes.dataLim.minposx:
             axes.set_xscale("log")
+        else:  # within a decade the labels of a logarithmic axis would overprint
+            axes.locator_params(axis="x", nbins=4)
     small[1].set_ylim(bottom=0)
     small[2].set_ylim(bottom=0)
 

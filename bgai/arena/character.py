@@ -6,22 +6,21 @@ Counted over the decisions (rolls with two or more plays) with contact; all numb
 from __future__ import annotations
 
 import argparse
-import json
 import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from bgai.arena.duplicate import MAX_SEED, ArenaError
 from bgai.arena.judges import candidates
 from bgai.arena.phases import contact
 from bgai.arena.rating import Decisions, mean_over_games, played_decisions
+from bgai.arena.report import progress_bar, report
 from bgai.arena.stats import Score
 from bgai.arena.table import aligned, distinct_labels
 from bgai.bots import Bot, open_bot
-from bgai.files import check_can_be_written, write_atomically
+from bgai.files import check_can_be_written
 from bgai.rules.position import BAR, HOME, start_board, turn
 
 DEFAULT_GAMES = 300
@@ -106,7 +105,8 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Play, count and print. Raises ValueError and OSError with one sentence."""
+    """Play, count and print: 0, or 130 after Ctrl-C, with the bots that were done. Raises ValueError and OSError
+    with one sentence."""
     if not 2 <= args.games <= 100_000:
         raise ArenaError(f"--games must be from 2 to 100,000, not {args.games}")
     if not 0 <= args.seed <= MAX_SEED:
@@ -115,28 +115,31 @@ def run(args: argparse.Namespace) -> int:
         check_can_be_written(args.json, "--json")
     bots = [open_bot(text) for text in args.bots]
     labels = distinct_labels([bot.name for bot in bots])
-    found = {
-        label: own_traits(bot, args.games, args.seed)
-        for label, bot in zip(tqdm(labels, unit=" bots", leave=False), bots, strict=True)
-    }
-    if args.json is not None:
-        data = {
-            label: {
-                name: {"mean": _number(score.mean), "interval": _number(score.half_width)}
-                for name, score in each.items()
-            }
-            for label, each in found.items()
-        }
-        text = json.dumps({"games": args.games, "seed": args.seed, "bots": data}, ensure_ascii=False) + "\n"
-        write_atomically(args.json, text.encode())
-    table = [[f"{args.games} games with itself", *TRAITS]]
+    found: dict[str, dict[str, Score]] = {}
+    interrupted = False
+    try:
+        for label, bot in zip(progress_bar(labels, unit=" bots"), bots, strict=True):
+            found[label] = own_traits(bot, args.games, args.seed)
+    except KeyboardInterrupt:
+        interrupted = True
+    lines = _lines(found, args.games) if found else []
+    return report(lines, _data(found, args, interrupted), args.json, interrupted=interrupted)
+
+
+def _lines(found: dict[str, dict[str, Score]], games: int) -> list[str]:
+    table = [[f"{games} games with itself", *TRAITS]]
     table += [[label, *(_cell(name, score) for name, score in each.items())] for label, each in found.items()]
-    for line in aligned(table, left=(0,)):
-        print(line)
-    print()
-    for name, meaning in TRAITS.items():
-        print(f"{name}: {meaning}")
-    return 0
+    return [*aligned(table, left=(0,)), "", *(f"{name}: {meaning}" for name, meaning in TRAITS.items())]
+
+
+def _data(found: dict[str, dict[str, Score]], args: argparse.Namespace, interrupted: bool) -> dict[str, Any]:
+    bots = {
+        label: {
+            name: {"mean": _number(score.mean), "interval": _number(score.half_width)} for name, score in each.items()
+        }
+        for label, each in found.items()
+    }
+    return {"games": args.games, "seed": args.seed, "interrupted": interrupted, "bots": bots}
 
 
 def _number(value: float) -> float | None:

@@ -5,16 +5,13 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import itertools
-import json
-import sys
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from bgai.arena.duplicate import ArenaError, Luck, check_games_and_seed, play_match
+from bgai.arena.report import progress_bar, report
 from bgai.arena.sessions import Session, play_session
 from bgai.arena.stats import check_sprt_bounds
 from bgai.arena.table import (
@@ -29,10 +26,9 @@ from bgai.arena.table import (
 from bgai.bots import Bot, ValueBot, load, open_bot
 from bgai.evaluation.cube import MOST_AWAY
 from bgai.evaluation.lookahead import luck_in_points
-from bgai.files import check_can_be_written, write_atomically
+from bgai.files import check_can_be_written
 
 DEFAULT_GAMES = 10_000
-INTERRUPTED = 130
 
 
 def add_parser(subparsers: Any) -> argparse.ArgumentParser:
@@ -88,15 +84,7 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Play and print; the exit code is 0, 2 after an error (one sentence on stderr), 130 after Ctrl-C."""
-    try:
-        return _run(args)
-    except (ValueError, OSError) as error:
-        print(f"bgai arena: {error}", file=sys.stderr)
-        return 2
-
-
-def _run(args: argparse.Namespace) -> int:
+    """Play and print: 0, or 130 after Ctrl-C, with what was played. Raises ValueError, OSError with a sentence."""
     _check(args)
     bots = [open_bot(text) for text in args.bots]
     labels = distinct_labels([bot.name for bot in bots])
@@ -107,13 +95,9 @@ def _run(args: argparse.Namespace) -> int:
         _play_all(bots, labels, args, session, results)
     except KeyboardInterrupt:
         interrupted = True
-        print("interrupted; what was played so far:" if results else "interrupted", file=sys.stderr)
-    if args.json is not None:  # first: printing may fail, and the games must not be lost
-        data = _data(bots, labels, args, session, results, interrupted)
-        write_atomically(args.json, (json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n").encode())
-    if results:
-        _print(labels, args, session, results)
-    return INTERRUPTED if interrupted else 0
+    lines = _result_lines(labels, args, session, results) if results else []
+    data = _data(bots, labels, args, session, results, interrupted)
+    return report(lines, data, args.json, interrupted=interrupted)
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -157,9 +141,9 @@ def _play_all(
     """Fill `results` match by match after every batch: when Ctrl-C comes they hold what was played."""
     eyes = load("strong") if args.luckless else None
     for a, b in itertools.combinations(range(len(bots)), 2):
-        with tqdm(total=args.games, desc=f"{labels[a]} - {labels[b]}", unit=" games", leave=False) as bar:
+        with progress_bar(total=args.games, desc=f"{labels[a]} - {labels[b]}", unit=" games") as bar:
 
-            def note(result: Any, pairing: Pairing = (a, b), bar: tqdm = bar) -> None:
+            def note(result: Any, pairing: Pairing = (a, b), bar: Any = bar) -> None:
                 results[pairing] = result
                 bar.set_postfix_str(str(result.score), refresh=False)
                 bar.update(result.games - bar.n)
@@ -188,16 +172,12 @@ def _luck(eyes: ValueBot, bot_a: Bot, bot_b: Bot) -> Luck:
     return partial(luck_in_points, eyes.sketch)
 
 
-def _print(labels: list[str], args: argparse.Namespace, session: Session | None, results: dict[Pairing, Any]) -> None:
+def _result_lines(
+    labels: list[str], args: argparse.Namespace, session: Session | None, results: dict[Pairing, Any]
+) -> list[str]:
     if session is not None:
-        for line in session_lines(labels, results):
-            print(line)
-        return
-    for line in match_lines(labels, results, args.sprt):
-        print(line)
-    print()
-    for line in cross_table(labels, results):
-        print(line)
+        return session_lines(labels, results)
+    return [*match_lines(labels, results, args.sprt), "", *cross_table(labels, results)]
 
 
 def _data(

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from tqdm import tqdm
 
 from bgai.arena.benchmark import Benchmark, load_benchmark
 from bgai.arena.duplicate import MAX_SEED, ArenaError
@@ -27,14 +25,17 @@ from bgai.arena.rating import (
     rate,
     rate_phases,
 )
+from bgai.arena.report import progress_bar, report
 from bgai.arena.stats import CONFIDENCE, Score
 from bgai.arena.table import aligned, distinct_labels
 from bgai.bots import Bot, open_bot
-from bgai.files import check_can_be_written, write_atomically
+from bgai.files import check_can_be_written
 
 DEFAULT_DECISIONS = 2_000
+MOST_DECISIONS = 1_000_000  # days, and memory for all their games at once
 DEFAULT_REFEREE = "gnubg:2"
 _BENCHMARK_BATCH = 200
+_OWN_BATCH = 20
 
 
 class Result(NamedTuple):
@@ -88,22 +89,25 @@ def add_parser(subparsers: Any) -> argparse.ArgumentParser:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Rate and print. Raises ValueError and OSError with one sentence."""
+    """Rate and print: 0, or 130 after Ctrl-C, with what was rated. Raises ValueError, OSError with a sentence."""
     _check(args)
     bots = [open_bot(text) for text in args.bots]
     labels = distinct_labels([bot.name for bot in bots])
     benchmark = load_benchmark() if args.benchmark else None
-    if benchmark is None:
-        results = _rate_own_games(bots, labels, args)
-    else:
-        results = _rate_on_benchmark(bots, labels, benchmark, args.referee)
-        print(benchmark_line(benchmark))
-    for line in result_lines(results):
-        print(line)
-    if args.json is not None:
-        text = json.dumps(_data(args, bots, results, benchmark), ensure_ascii=False, allow_nan=False) + "\n"
-        write_atomically(args.json, text.encode())
-    return 0
+    results: dict[tuple[str, str], Result] = {}
+    interrupted = False
+    try:
+        if benchmark is None:
+            _rate_own_games(bots, labels, args, results)
+        else:
+            _rate_on_benchmark(bots, labels, benchmark, args.referee, results)
+    except KeyboardInterrupt:
+        interrupted = True
+    rated = list(results.values())
+    lines = result_lines(rated) if rated else []
+    if rated and benchmark is not None:
+        lines = [benchmark_line(benchmark), *lines]
+    return report(lines, _data(args, bots, rated, benchmark, interrupted), args.json, interrupted=interrupted)
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -112,41 +116,60 @@ def _check(args: argparse.Namespace) -> None:
         raise ArenaError("the benchmark's decisions are fixed: --decisions and --seed do not go with --benchmark")
     if args.decisions is not None and args.decisions < 1:
         raise ArenaError(f"--decisions must be at least 1, not {args.decisions}")
+    if args.decisions is not None and args.decisions > MOST_DECISIONS:
+        raise ArenaError(f"--decisions must be at most {MOST_DECISIONS:,}, not {args.decisions}")
     if args.seed is not None and not 0 <= args.seed <= MAX_SEED:
         raise ArenaError(f"the seed must be from 0 to {MAX_SEED}, not {args.seed}")
     if args.json is not None:
         check_can_be_written(args.json, "--json")
 
 
-def _rate_own_games(bots: list[Bot], labels: list[str], args: argparse.Namespace) -> list[Result]:
+def _rate_own_games(
+    bots: list[Bot], labels: list[str], args: argparse.Namespace, results: dict[tuple[str, str], Result]
+) -> None:
+    """Fill `results`, by bot and referee, again after every few decisions: when Ctrl-C comes they hold what was
+    rated."""
     judge = open_judge(args.referee or DEFAULT_REFEREE)
     count = DEFAULT_DECISIONS if args.decisions is None else args.decisions
-    results = []
     for bot, label in zip(bots, labels, strict=True):
         began = time.monotonic()
-        with tqdm(desc=f"games of {label}", unit=" rolls", leave=False) as bar:
+        with progress_bar(desc=f"games of {label}", unit=" rolls") as bar:
             decisions = own_decisions(bot, count, args.seed or 0, progress=bar.update)
+        lost = np.full(len(decisions.games), np.nan)  # where no legal answer came, or none yet
         failed: list[str] = []
-        with tqdm(total=len(decisions.games), desc=label, unit=" decisions", leave=False) as bar:
-            lost = errors(bot, judge, decisions, progress=bar.update, failed=failed)
-        answered = ~np.isnan(lost)
-        _check_answers(label, answered, failed)
-        none = np.zeros(int(answered.sum()), dtype=bool)
-        seconds = time.monotonic() - began
-        kept = decisions.take(answered) if failed else decisions
-        results.append(Result(label, judge.name, kept, lost[answered], none, seconds, tuple(failed)))
-    return results
+        # They stand in the order of the rolls; at random, so that a part of them is like the whole.
+        order = np.random.default_rng(args.seed or 0).permutation(len(lost))
+        with progress_bar(total=len(lost), desc=label, unit=" decisions") as bar:
+            for first in range(0, len(lost), _OWN_BATCH):
+                rows = order[first : first + _OWN_BATCH]
+                lost[rows] = errors(bot, judge, decisions.take(rows), progress=bar.update, failed=failed)
+                if not (answered := ~np.isnan(lost)).any():
+                    continue
+                none = np.zeros(int(answered.sum()), dtype=bool)
+                seconds = time.monotonic() - began
+                kept = decisions.take(answered)
+                results[label, judge.name] = Result(
+                    label, judge.name, kept, lost[answered], none, seconds, tuple(failed)
+                )
+        _check_answers(label, ~np.isnan(lost), failed)
 
 
-def _rate_on_benchmark(bots: list[Bot], labels: list[str], benchmark: Benchmark, referee: str | None) -> list[Result]:
+def _rate_on_benchmark(
+    bots: list[Bot],
+    labels: list[str],
+    benchmark: Benchmark,
+    referee: str | None,
+    results: dict[tuple[str, str], Result],
+) -> None:
+    """Fill `results`, by bot and referee, bot by bot."""
     if referee is not None and referee not in benchmark.referees:
         raise ArenaError(f"the benchmark holds the values of {' and '.join(benchmark.referees)}, not of {referee}")
-    decisions, results = benchmark.decisions, []
+    decisions = benchmark.decisions
     for bot, label in zip(bots, labels, strict=True):
         began = time.monotonic()
         chosen = np.empty_like(decisions.boards)
         failed: dict[int, str] = {}
-        with tqdm(total=len(benchmark), desc=label, unit=" decisions", leave=False) as bar:
+        with progress_bar(total=len(benchmark), desc=label, unit=" decisions") as bar:
             for first in range(0, len(benchmark), _BENCHMARK_BATCH):
                 part = slice(first, first + _BENCHMARK_BATCH)
                 chosen[part], wrong = asked(bot, decisions.boards[part], decisions.dice[part])
@@ -161,8 +184,7 @@ def _rate_on_benchmark(bots: list[Bot], labels: list[str], benchmark: Benchmark,
             lost, estimated = benchmark.errors(choice, name)
             kept = decisions.take(answered) if failed else decisions
             told = tuple(failed.values())
-            results.append(Result(label, name, kept, lost[answered], estimated[answered], seconds, told))
-    return results
+            results[label, name] = Result(label, name, kept, lost[answered], estimated[answered], seconds, told)
 
 
 def _check_answers(label: str, answered: np.ndarray, failed: list[str]) -> None:
@@ -247,12 +269,13 @@ def _percent(share: Score) -> str:
 
 
 def _data(
-    args: argparse.Namespace, bots: list[Bot], results: list[Result], benchmark: Benchmark | None
+    args: argparse.Namespace, bots: list[Bot], results: list[Result], benchmark: Benchmark | None, interrupted: bool
 ) -> dict[str, Any]:
     return {
         "benchmark": None if benchmark is None else {"decisions": len(benchmark), **benchmark.about},
         "seed": None if args.benchmark else args.seed or 0,
         "confidence": CONFIDENCE,
+        "interrupted": interrupted,
         "bots": [
             {"bot": text, "name": bot.name, "description": bot.description}
             for text, bot in zip(args.bots, bots, strict=True)

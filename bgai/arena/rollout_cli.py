@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from bgai.arena.duplicate import MAX_SEED
+from bgai.arena.report import progress_bar, report
 from bgai.arena.table import aligned
 from bgai.bots import ValueBot, open_bot
 from bgai.evaluation.rollout import FACES, Rollout, roll_out
-from bgai.files import check_can_be_written, write_atomically
+from bgai.files import check_can_be_written
 from bgai.notation.ids import parse_id
 from bgai.rules.outcome import Outcomes, result
 from bgai.rules.position import Position
@@ -26,7 +24,6 @@ from bgai.rules.position import Position
 DEFAULT_GAMES = 1_296
 MOST_GAMES = 10_000_000  # months; more is a slip of the finger
 DEFAULT_PLAYS = 5
-INTERRUPTED = 130
 
 
 @dataclass(frozen=True)
@@ -97,19 +94,15 @@ def run(args: argparse.Namespace) -> int:
     lines = _lines(bot, position, roll, DEFAULT_PLAYS if args.plays is None else args.plays)
     interrupted = False
     try:
-        with tqdm(total=args.games, desc=bot.name, unit=" games", leave=False) as bar:
+        with progress_bar(total=args.games, desc=bot.name, unit=" games") as bar:
             for grown in rolled_out(bot, lines, args.games, args.seed, args.truncate):
                 lines = grown
                 bar.update(_games(lines) - bar.n)
     except KeyboardInterrupt:
         interrupted = True
-        print("interrupted; what was played so far:" if _games(lines) else "interrupted", file=sys.stderr)
-    if args.json is not None:
-        data = _data(args, bot, position, roll, lines, interrupted)
-        write_atomically(args.json, (json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n").encode())
-    if _games(lines):
-        print("\n".join(table(bot.name, lines, args.truncate)))
-    return INTERRUPTED if interrupted else 0
+    text = table(bot.name, lines, args.truncate) if _games(lines) else []
+    data = _data(args, bot, position, roll, lines, interrupted)
+    return report(text, data, args.json, interrupted=interrupted)
 
 
 def rolled_out(bot: ValueBot, lines: list[Line], games: int, seed: int, truncate: int | None) -> Iterator[list[Line]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     bot = bot_to_export(args.bot)
     if source.is_dir():
         print(f"{args.bot} is a folder, of which this is the strong bot; any other is to be named by its file")
-    stem = Path(bot.name).name
+    stem = Path(os.path.abspath(bot.name)).name  # of "." that of the folder
     if form == "js":
         file = args.out or Path(f"{stem}.bin")
         _write(file, js_weights(bot.network, name=stem, habits=bot.habits))

@@ -101,7 +101,9 @@ def answer_useless_doubles(values: np.ndarray, outcomes: np.ndarray, boards: np.
     asked = np.flatnonzero(np.isnan(values[:, 2]) & (stakes.my_away > 0))
     theirs = stakes.take(asked).doubled()
     taken = static_values(outcomes[asked], boards[asked], theirs)[:, 0]
-    values[asked, 1] = np.minimum(taken, values[asked, 0])  # looking deeper must not make such a double a gain
+    waited = static_values(outcomes[asked], boards[asked], stakes.take(asked))[:, 0]
+    # What it costs is counted at one depth, or a deeper look at waiting would seem a gain or a loss by doubling.
+    values[asked, 1] = np.clip(values[asked, 0] - np.maximum(waited - taken, 0), 0, 1)
     for i in asked:
         values[i, 2] = chance_after(stakes.take(np.array([i])), 1)
 

@@ -9,7 +9,7 @@ INSTALLED := $(VENV)/.installed
 help:
 	@echo "make install    .venv with everything that is tested, and the referees where they exist"
 	@echo "make train      train configs/quick.toml, measure and leave three bots in runs/quick/bots"
-	@echo "make train-strong  train the strongest bot, configs/strong-1.toml to strong-7.toml"
+	@echo "make train-strong  train the strongest bot, configs/strong-1.toml to strong-10.toml"
 	@echo "make test       the fast tests"
 	@echo "make test-slow  the long proofs"
 	@echo "make test-web   the page in a browser (installs playwright, and Debian's chromium where apt-get may)"
@@ -36,7 +36,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 train: install
 	$(BIN)/bgai train quick --resume
 
-# All stages of the strongest bot, about six and a half hours; stopped with Ctrl-C they go on when called again.
+# All stages of the strongest bot, about eight hours; stopped with Ctrl-C they go on when called again.
 train-strong: install
 	$(BIN)/bgai train strong-1 --resume
 	$(BIN)/bgai train strong-2 --resume
@@ -45,6 +45,9 @@ train-strong: install
 	$(BIN)/bgai train strong-5 --resume
 	$(BIN)/bgai train strong-6 --resume
 	$(BIN)/bgai train strong-7 --resume
+	$(BIN)/bgai train strong-8 --resume
+	$(BIN)/bgai train strong-9 --resume
+	$(BIN)/bgai train strong-10 --resume
 
 test: install
 	$(BIN)/python -m pytest

@@ -194,6 +194,9 @@ def test_wrong_overrides(override, words):
         # The text is wrong, whatever stands beside it.
         ("[learning]\nminibatch = 0", ["run.seed=2"], "my.toml: learning.minibatch should be"),
         ("[learning]\nequity = -1", ["run.seed=2"], "my.toml: learning.equity should be from 0 to 1000, not -1"),
+        ("[learning]\nluck_by_network = true", ["run.seed=2"], "my.toml: learning.luck_by_network says how"),
+        ("[learning]\nrivalry = 2.0", ["run.seed=2"], "my.toml: learning.rivalry needs a share of the rolls"),
+        ("", ["learning.rivals=0.3"], "--set learning.rivals=0.3: learning.rivals needs learning.luck_by_network"),
         ("[learning]\nminibatch = 0", ["run.games=0"], "my.toml: learning.minibatch should be"),
     ],
 )

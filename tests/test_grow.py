@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 import torch
 
+from bgai.cli import main
 from bgai.evaluation.checkpoint import save_checkpoint
 from bgai.evaluation.encoding import encoding
 from train import grow
 from train.config import from_toml
 from train.folder import RunError
-from train.grow import grown, with_encoding
+from train.grow import ALIVE, grown, revived, with_encoding
 from train.loop import starting_network
 from train.model import ValueModel, to_network
 
@@ -42,6 +43,20 @@ def test_a_grown_network_says_the_same(before, after, name, monkeypatch, game_po
     big = grown(small, after, seed=1)
     assert big.hidden == tuple(after)
     np.testing.assert_allclose(big.outcomes_of(boards), small.outcomes_of(boards), atol=2e-5)
+
+
+@pytest.mark.parametrize("name", ["men196", "men196+tactics"])
+def test_new_units_may_begin_dead_and_come_to_life(name, game_positions):
+    boards = game_positions(200, 2)[0]
+    small = network_of([12, 8, 4], name)
+    big = grown(small, [20, 16, 8, 5], seed=1, copies=False)
+    assert big.hidden == (20, 16, 8, 5)
+    np.testing.assert_allclose(big.outcomes_of(boards), small.outcomes_of(boards), atol=1e-6)
+    assert [int((units.max(axis=0) > 0).sum()) for units in hidden_units(big, boards)][0] <= 12
+    living, counts = revived(big, boards, seed=1)
+    assert all(count >= new for count, new in zip(counts, [8, 8, 0, 1], strict=True))
+    np.testing.assert_allclose(living.outcomes_of(boards), small.outcomes_of(boards), atol=1e-6)
+    assert all((units.max(axis=0) > 0).all() for units in hidden_units(living, boards))
 
 
 def test_copies_differ_a_little(game_positions):
@@ -95,3 +110,55 @@ def test_a_run_begins_with_more_inputs(tmp_path):
     config = f'[network]\nencoding = "men196+tactics195"\nhidden = [16, 8, 8]\nstart = "{file}"\n'
     network = starting_network(from_toml(config))
     assert (network.encoding.name, network.hidden) == ("men196+tactics195", (16, 8, 8))
+
+
+def hidden_units(network, boards):
+    """What every hidden layer's units are on the boards, by dense products."""
+    values, extras = np.split(network.encoding.encode(boards), [network.encoding.width], axis=1)
+    layers = []
+    for weights, bias in network.layers[:-1]:
+        layers.append(np.maximum(values @ weights.T + bias, 0))
+        values = np.concatenate([layers[-1], extras], axis=1) if len(layers) == 1 else layers[-1]
+    return layers
+
+
+@pytest.mark.parametrize("name", ["men196", "men196+tactics195"])
+def test_dead_units_come_to_life_and_nothing_changes(name, game_positions):
+    boards = game_positions(300, 2)[0]
+    network = network_of([30, 20, 12], name)
+    killed = ([3, 4, 29], [0, 7], [11])
+    for (_, bias), units in zip(network.layers, killed, strict=False):
+        bias[units] = -1000
+    dead = [np.flatnonzero(units.max(axis=0) == 0) for units in hidden_units(network, boards)]
+    assert all(set(killed[i]) <= set(dead[i]) for i in range(3))
+    living, counts = revived(network, boards, seed=1)
+    assert counts == [len(units) for units in dead]
+    np.testing.assert_allclose(living.outcomes_of(boards), network.outcomes_of(boards), atol=1e-6)
+    for units, revived_ones in zip(hidden_units(living, boards), dead, strict=True):
+        np.testing.assert_allclose((units[:, revived_ones] > 0).mean(axis=0), ALIVE, atol=0.01)
+    again, _ = revived(network, boards, seed=1)
+    np.testing.assert_array_equal(again.layers[1][0], living.layers[1][0])
+    assert revived(living, boards, seed=2)[1] == [0, 0, 0]
+
+
+def test_a_run_begins_with_living_units(tmp_path):
+    file = tmp_path / "half_dead.safetensors"
+    network = network_of([12, 8], "men196")
+    network.layers[0][1][:5] = -1000
+    save_checkpoint(file, network, {})
+    config = f"""
+        [run]
+        games = 100
+        [network]
+        hidden = [12, 8]
+        start = "{file}"
+        revive = true
+        [report]
+        strength_games = 0
+        final_games = 0
+    """
+    (tmp_path / "config.toml").write_text(config)
+    assert main(["train", str(tmp_path / "config.toml"), "--run", str(tmp_path / "run"), "--quiet"]) == 0
+    lines = (tmp_path / "run" / "log.txt").read_text().splitlines()
+    said = next(line for line in lines if "brought to life" in line)
+    assert int(said.split("[")[1].split(",")[0]) >= 5

@@ -21,7 +21,7 @@ HOUSE = Path(__file__).resolve().parent.parent
 
 # A room may import itself and the rooms above it in this list; rooms on one line do not import each other.
 ORDER: list[tuple[str, ...]] = [
-    ("bgai.files", "bgai.jit_cache"),
+    ("bgai.files", "bgai.jit_cache", "bgai.progress"),
     ("bgai.rules",),
     ("bgai.notation", "bgai.evaluation"),
     ("bgai.bots", "bgai.referees", "bgai.gnubg_program", "bgai.engines"),

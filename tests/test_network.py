@@ -210,6 +210,28 @@ def test_huge_weights_give_chances_or_are_refused(name, scattered_positions):
     assert 0 < refused < 7
 
 
+@pytest.mark.parametrize("name", ["men196", "men196+tactics195"])
+@pytest.mark.parametrize("shape", [[9], [64, 32], [7, 19, 5, 3]])
+def test_half_precision_between_the_layers(shape, name, boards):
+    network = network_of(model_of(shape, name), name)
+    halved = network.halved()
+    for (weights, bias), (before, bias_before) in zip(halved.layers, network.layers, strict=True):
+        np.testing.assert_array_equal(bias, bias_before)
+        np.testing.assert_allclose(weights, before, rtol=2**-10, atol=2**-24)
+    for weights, _ in halved.layers[1:-1]:
+        np.testing.assert_array_equal(weights, weights.astype(np.float16))
+    assert halved.layers[0][0] is network.layers[0][0]
+    np.testing.assert_allclose(halved.outcomes_of(boards), by_numpy(halved, boards), atol=1e-5)
+    np.testing.assert_allclose(halved.outcomes_of(boards), by_numpy(network, boards), atol=0.01)
+
+
+def test_weights_too_large_for_half_precision_stay(boards):
+    network = network_of(model_of([12, 8]))
+    network.layers[1][0][0, 0] = 70_000
+    assert network.halved() is network
+    np.testing.assert_allclose(network.outcomes_of(boards), by_numpy(network, boards), atol=1e-5)
+
+
 def test_no_boards_no_chances():
     network = network_of(model_of([8]))
     assert network.outcomes_of(np.empty((0, 26), dtype=np.int8)).shape == (0, 6)

@@ -13,7 +13,7 @@ from bgai.evaluation.checkpoint import InvalidCheckpoint, load_checkpoint, save_
 from bgai.evaluation.encoding import encoding
 from bgai.evaluation.lookahead import choose_by_plies, look_ahead
 from bgai.evaluation.network import Network
-from bgai.evaluation.search import SIFT_MARGIN, SIFT_MOST, best_rows, sifted, value_afterstates
+from bgai.evaluation.search import SIFT, best_rows, sifted, value_afterstates
 from bgai.rules.position import turn
 
 POINTS = np.array([1, 2, 3, -1, -2, -3])
@@ -47,7 +47,7 @@ def test_a_sketch_leaves_its_best_few(network, game_positions):
     cut = 0
     for i in range(len(boards)):
         mine = values[starts[i] : starts[i + 1]]
-        limit = min(mine.min() + SIFT_MARGIN, np.sort(mine)[:SIFT_MOST][-1])
+        limit = min(mine.min() + SIFT.margin, np.sort(mine)[: SIFT.most][-1])
         expected = rows[starts[i] : starts[i + 1]][mine <= limit + 1e-6]
         np.testing.assert_array_equal(left[left_starts[i] : left_starts[i + 1]], expected)
         cut += len(mine) - len(expected)

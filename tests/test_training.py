@@ -28,7 +28,7 @@ from bgai.rules.outcome import points_lost_many
 from bgai.rules.position import Position, start_board, turn
 from train import strength
 from train.folder import RunFolder
-from train.learner import Learner, NotFinite, schedule
+from train.learner import Learner, NotFinite, Pairs, schedule
 from train.lessons import play_lesson, start_lesson
 from train.loop import batch_size, reaches
 from train.model import ValueModel, to_network
@@ -234,7 +234,7 @@ def test_self_play_does_not_depend_on_the_split(network, games):
 # --- the learner
 
 
-def learner_of(optimizer="adam", average=0.9, seed=1, hidden=(16,), weight_decay=0.0, minibatch=32, equity=0.0):
+def learner_of(optimizer="adam", average=0.9, seed=1, hidden=(16,), weight_decay=0.0, minibatch=32, **weights):
     return Learner(
         encoding("men196"),
         hidden=hidden,
@@ -244,7 +244,7 @@ def learner_of(optimizer="adam", average=0.9, seed=1, hidden=(16,), weight_decay
         weight_decay=weight_decay,
         device="cpu",
         seed=seed,
-        equity=equity,
+        **weights,
     )
 
 
@@ -279,6 +279,39 @@ def test_loss_is_cross_entropy_over_the_targets_own(data):
     divergence = (data[1] * np.log(data[1] / chances)).sum(axis=1).mean()
     assert excess == pytest.approx(divergence, rel=1e-3)
     np.testing.assert_allclose(squares, ((chances - data[1]) ** 2).mean(axis=0), rtol=1e-3)
+
+
+def test_what_a_step_with_rivals_lessens(data):
+    """The slope of what is said in Learner, of 150 positions, 40 of which have a rival, measured by hand."""
+    learner = learner_of("sgd", minibatch=1000, equity=2.0, rivalry=5.0)
+    boards, targets = data[0][:150], data[1][:150]
+    known = np.zeros(150, dtype=bool)
+    known[10:50] = True
+    rivals, rivals_rolled = np.zeros_like(boards), np.zeros_like(targets)
+    rivals[known], rivals_rolled[known] = data[0][150:190], data[1][150:190]
+    rolled = data[1][-150:]
+    everything = np.concatenate([boards, rivals[known]])
+    wanted = np.concatenate([targets, rivals_rolled[known]])
+    with torch.no_grad():
+        before = learner.model(torch.from_numpy(learner.encoding.encode(everything))).double().numpy()
+
+    def lessened(bias):
+        logits = before + bias
+        logs = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+        gaps = (np.exp(logs) - wanted) @ POINTS
+        worth = np.exp(logs) @ POINTS
+        wrong = (worth[150:] - worth[:150][known]) - (rivals_rolled - rolled)[known] @ POINTS
+        return -(wanted * logs).sum(axis=1).mean() + 2 * (gaps**2).mean() + 5 * (wrong**2).sum() / 150
+
+    slopes = [(lessened(nudge) - lessened(-nudge)) / 2e-4 for nudge in 1e-4 * np.eye(6)]
+    bias = learner.model.output.bias.detach().clone()
+    pairs = Pairs(rolled, known, rivals, rivals_rolled)
+    excess, squares = learner.learn(boards, targets, rate=1e-2, order=np.random.default_rng(1), pairs=pairs)
+    moved = (bias - learner.model.output.bias.detach()).numpy() / 1e-2
+    np.testing.assert_allclose(moved, slopes, rtol=1e-3, atol=1e-4)
+    chances = np.exp(before[:150]) / np.exp(before[:150]).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(squares, ((chances - targets) ** 2).mean(axis=0), rtol=1e-3)
+    assert excess == pytest.approx((targets * np.log(targets / chances)).sum(axis=1).mean(), rel=1e-3)
 
 
 @pytest.mark.parametrize("equity", [0.0, 3.0])
@@ -435,6 +468,27 @@ def short(config, tmp_path):
     path = tmp_path / "short.toml"
     path.write_text(TINY.replace(f"games = {GAMES}", "games = 320"))
     return path
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="others have no such names")
+def test_a_folder_whose_name_is_no_text_is_told_before_anything_is_made(short, tmp_path, capsys):
+    folder = tmp_path / os.fsdecode(b"run\xff")
+    assert run(short, folder) == 2
+    assert "UTF-8" in capsys.readouterr().err and not folder.exists()
+    assert run(short, tmp_path / "跑一局") == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes close otherwise elsewhere")
+def test_a_reader_that_leaves_stops_no_run(short, tmp_path):
+    read, write = os.pipe()
+    os.close(read)
+    folder = tmp_path / "unwatched"
+    words = [sys.executable, "-m", "bgai", "train", str(short), "--run", str(folder), "--set", "report.final_games=4"]
+    assert subprocess.run(words, stdout=write, stderr=write, timeout=120).returncode in (0, 1)
+    os.close(write)
+    assert (folder / "bots" / "strong.safetensors").exists()
+    assert "finished: 320 games" in (folder / "log.txt").read_text()
+    assert json.loads((folder / "results.json").read_text())["table"]
 
 
 def metrics_of(folder, without=TIMES):
@@ -667,9 +721,10 @@ def stop_at_save(monkeypatch, number):
         ["learning.optimizer=sgd", "learning.play_average=true", "learning.passes=2", "network.encoding=men292"],
         ["learning.optimizer=adamw", "learning.weight_decay=0.1", "learning.average=0", "network.hidden=[9, 7]"],
         ["network.sketch=[6]", "learning.without_luck=true", "run.sift=true", "run.explore=0.2"],
+        ["network.sketch=[6]", "learning.without_luck=true", "learning.luck_by_network=true", "learning.rivals=0.3"],
         ["learning.all_dice=0.0005", "report.metrics_games=20"],  # some batches draw no position
     ],
-    ids=["sgd", "adamw", "sketch", "all dice"],
+    ids=["sgd", "adamw", "sketch", "rivals", "all dice"],
 )
 def test_stopped_and_resumed_is_the_same_to_the_bit(short, tmp_path, monkeypatch, capsys, words):
     words = [w for word in words for w in ("--set", word)]
@@ -1146,8 +1201,54 @@ def test_without_luck_returns_have_less_noise_and_the_same_mean(network):
     assert abs(luck.mean()) < 4 * luck.std() / np.sqrt(len(luck))
 
 
+def test_the_network_measures_luck_better_than_a_sketch(network):
+    torch.manual_seed(6)
+    sketch = to_network(encoding("men196"), list(ValueModel(196, [12]).parameters()))
+    how = {"seed": 5, "first": 0, "count": 200, "lam": 0.0, "all_dice": 0.0, "sketch": sketch.outcomes}
+    sure, noise = None, []
+    for by_network in (False, True):
+        ways = SelfPlay(without_luck=True, luck_by_network=by_network)
+        lesson = play_lesson(network.outcomes, **how, ways=ways)
+        sure = all_dice_targets(network.outcomes, lesson.boards) @ POINTS if sure is None else sure
+        noise.append((lesson.targets @ POINTS - sure).std())
+        later = ~np.isin(np.arange(len(lesson.boards)), np.cumsum(lesson.games.lengths) - lesson.games.lengths)
+        luck = lesson.games.luck[later] @ POINTS
+        assert abs(luck.mean()) < 4 * luck.std() / np.sqrt(len(luck))
+    assert noise[1] < 0.75 * noise[0]  # though this sketch knows nothing of the network
+
+
+def test_rivals_are_the_plays_nearest_to_those_made(network):
+    bot = ValueBot(network, name="any")
+    how = {"seed": 3, "first": 0, "count": 12, "lam": 0.4, "all_dice": 0.0, "sketch": network.outcomes}
+    ways = SelfPlay(explore=0.3, without_luck=True, luck_by_network=True)
+    plain = play_lesson(network.outcomes, **how, ways=ways)
+    lesson = play_lesson(network.outcomes, **how, ways=ways._replace(rivals=1.0))
+    np.testing.assert_array_equal(lesson.boards, plain.boards)
+    np.testing.assert_array_equal(lesson.targets, plain.targets)
+    assert not plain.has_rival.any() and lesson.has_rival.any()
+    known = lesson.has_rival
+    for boards, rolled in ((lesson.boards, lesson.rolled), (lesson.rivals, lesson.rivals_rolled)):
+        np.testing.assert_allclose(rolled[known], all_dice_targets(network.outcomes, boards[known]), atol=1e-5)
+    games, row = lesson.games, 0
+    for number, length in enumerate(games.lengths):
+        assert not known[row]  # nobody's play led there
+        for ply in range(length - 1):
+            dice = tuple(rolls(3, np.array([number]), ply)[0].tolist())
+            ranked = bot.rank(Position(lesson.boards[row + ply]), dice)
+            worth = {play.after.board.tobytes(): equity for play, _, equity in ranked}
+            made = worth.pop(lesson.boards[row + ply + 1].tobytes())
+            gaps = {after: abs(equity - made) for after, equity in worth.items()}
+            near = min(gaps.values(), default=1.0)
+            if known[row + ply + 1]:
+                assert gaps[lesson.rivals[row + ply + 1].tobytes()] == pytest.approx(near, abs=1e-6)
+            assert known[row + ply + 1] == (near < 0.1)
+        row += length
+    some = play_lesson(network.outcomes, **how, ways=ways._replace(rivals=0.25))
+    assert 0.1 * known.sum() < some.has_rival.sum() < 0.4 * known.sum() and not (some.has_rival & ~known).any()
+
+
 def one_of(games, number):
     """The games with only this one in them."""
     rows = np.repeat(np.arange(len(games.lengths)), games.lengths) == number
-    each = [array[rows] for array in games[:6]]
+    each = [array[rows] for array in games[:-2]]
     return Games(*each, games.lengths[[number]], games.points[[number]])

@@ -38,12 +38,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from tqdm import tqdm
 
 from bgai import afterstates
 from bgai.bots import Bot, UnknownBot, ValueBot, open_bot, split_plies
 from bgai.evaluation.encoding import encoding
 from bgai.files import check_can_be_written, write_atomically
+from bgai.progress import progress_bar
 from bgai.referees import REFEREES, bgsage_boards, gnubg_boards
 from bgai.rules.dice import roll, rolls
 from bgai.rules.outcome import points_lost_many
@@ -183,7 +183,7 @@ def measure(section: Section, *, rounds: int, seconds: float) -> None:
     """Fill the sides' slices: A B C A B C ..., after one untimed piece of work each."""
     for side in section.sides:
         side.time_slice(0)
-    with tqdm(total=rounds * len(section.sides), desc=section.name, unit="slice", leave=False) as bar:
+    with progress_bar(total=rounds * len(section.sides), desc=section.name, unit="slice") as bar:
         for _, side in itertools.product(range(rounds), section.sides):
             bar.set_postfix_str(side.name)
             side.slices.append(side.time_slice(seconds))
@@ -602,7 +602,7 @@ def training_section(args: argparse.Namespace, stack: contextlib.ExitStack) -> S
 
 
 def _warm_up(side: Side, games: int, piece: int) -> None:
-    with tqdm(total=games, desc=f"warm-up of {side.name}", unit="game", leave=False) as bar:
+    with progress_bar(total=games, desc=f"warm-up of {side.name}", unit="game") as bar:
         for _ in range(-(-games // piece)):
             bar.update(side.work(side.prepare()))
 

@@ -73,6 +73,10 @@ class NetworkShape:
     start: str = ""
     """A bot file or run folder whose weights the run begins with, grown where `hidden` asks for more units or for one
     layer more, or `encoding` for more numbers behind the same ones; nothing begins with random weights."""
+    revive: bool = False
+    """Whether units of `start` and of its sketch that have died, as half of them may in a long run at a high rate,
+    are brought to life (train.grow). Units that `hidden` asks for beyond those of `start` then begin so too, instead
+    of as copies."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +104,11 @@ class Learning:
     equity: float = 0.0
     """How much the squared error of equity counts beside the cross-entropy of the outcomes. That alone cares most for
     what is rare: an error of 0.01 costs it ten times more where a chance is 0.01 than where it is 0.1."""
+    rivals: float = 0.0
+    """Share of the rolls of which a second play, the one nearest to the play made, is looked at one roll ahead, so
+    that the difference between the two is learned; needs `luck_by_network`."""
+    rivalry: float = 0.0
+    """How much the squared errors of these differences count."""
     weight_decay: float = 0.0
     """Weight decay of the optimizer."""
     average: float = 0.999
@@ -109,6 +118,9 @@ class Learning:
     without_luck: bool = False
     """Whether the luck of every roll, as the sketch measures it, is taken out of the λ-returns: they become twice as
     dear or more, with a tenth of the noise."""
+    luck_by_network: bool = False
+    """Whether the network itself measures that luck, the sketch only choosing which replies it values: a sixth of the
+    noise that the sketch leaves, at nearly twice the time a game."""
     all_dice: float = 0.0
     """Share of the positions that are learned from, the mean over all 21 rolls being their target: 21 times as dear
     as a play, and free of the luck of the dice. 0 learns from all positions, with λ-returns."""
@@ -302,10 +314,18 @@ def _check(config: Config, source: str) -> None:
     )
     for key, asked in (("run.sift", run.sift), ("learning.without_luck", learning.without_luck)):
         _require(network.sketch or not asked, f"{source}: {key} needs a sketch, say network.sketch = [256, 32]")
+    _require(
+        learning.without_luck or not learning.luck_by_network,
+        f"{source}: learning.luck_by_network says how learning.without_luck measures; set that, too",
+    )
+    _require(
+        learning.luck_by_network or not learning.rivals,
+        f"{source}: learning.rivals needs learning.luck_by_network, which looks at the plays made one roll ahead",
+    )
     for key in ("scattered", "explore"):
         value = getattr(run, key)
         _require(0 <= value <= 1, f"{source}: run.{key} should be from 0 to 1, not {value}")
-    for key in ("lambda_start", "lambda_end", "rate_hold", "all_dice"):
+    for key in ("lambda_start", "lambda_end", "rate_hold", "all_dice", "rivals"):
         value = getattr(learning, key)
         _require(0 <= value <= 1, f"{source}: learning.{key} should be from 0 to 1, not {value}")
     for key in ("rate_start", "rate_end"):
@@ -314,9 +334,14 @@ def _check(config: Config, source: str) -> None:
     _require(0 <= learning.average < 1, f"{source}: learning.average should be from 0 to below 1")
     decay = learning.weight_decay
     _require(0 <= decay < 10, f"{source}: learning.weight_decay should be from 0 to below 10, not {decay}")
+    for key in ("equity", "rivalry"):
+        value = getattr(learning, key)
+        _require(
+            0 <= value <= MOST_EQUITY, f"{source}: learning.{key} should be from 0 to {MOST_EQUITY}, not {value}"
+        )
     _require(
-        0 <= learning.equity <= MOST_EQUITY,
-        f"{source}: learning.equity should be from 0 to {MOST_EQUITY}, not {learning.equity}",
+        learning.rivals or not learning.rivalry,
+        f"{source}: learning.rivalry needs a share of the rolls, say learning.rivals = 0.33",
     )
     for key, most in (("minibatch", MOST_MINIBATCH), ("passes", MOST_PASSES)):
         value = getattr(learning, key)

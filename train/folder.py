@@ -63,7 +63,9 @@ class RunFolder:
         remove_leftovers(list(self.path.rglob(".*.tmp")))
 
     def check_is_new(self) -> None:
-        """Raises RunError when a run, or anything else, is there already."""
+        """Raises RunError when a run, or anything else, is there already, or the folder's name is no text."""
+        if not str(self.path.absolute()).isprintable():
+            raise RunError(f"{str(self.path)!r}: TensorBoard needs a folder whose name is printable UTF-8 text")
         if self.config.exists():
             raise RunError(f"{self.path} holds a run already: --resume goes on with it, --run FOLDER begins another")
         others = (path for path in self.path.rglob("*") if path.suffix != ".tmp" and path != self.lock)

@@ -1,5 +1,5 @@
-"""A trained network made wider, a layer deeper or with more inputs, and what it says stays (Chen, Goodfellow, Shlens
-2016).
+"""A trained network made wider, a layer deeper or with more inputs (Chen, Goodfellow, Shlens 2016), or its dead units
+brought to life; what it says stays.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ import numpy as np
 from bgai.evaluation.encoding import Encoding
 from bgai.evaluation.network import Layer, Network
 
+ALIVE = 0.2  # share of the boards on which a unit brought to life is above zero
 NOISE = 0.02  # of a copied unit's weights, in parts of their own size, or copies would learn the same for ever
 
 
-def grown(network: Network, hidden: Sequence[int], seed: int) -> Network:
+def grown(network: Network, hidden: Sequence[int], seed: int, *, copies: bool = True) -> Network:
     """The network with hidden layers of these sizes. A layer more is put in behind the first one that makes the
-    sizes fit; units beyond the old ones are copies that share their weight with the unit they copy.
+    sizes fit; units beyond the old ones are copies that share their weight with the unit they copy, or dead ones for
+    `revived` to bring to life, which then learn something of their own.
 
     Raises ValueError when a layer would have to shrink, or more than one is missing.
     """
@@ -36,7 +38,8 @@ def grown(network: Network, hidden: Sequence[int], seed: int) -> Network:
     rng = np.random.default_rng(seed)
     for number, size in enumerate(hidden):
         if size > sizes[number]:
-            layers[number], layers[number + 1] = _widened(layers[number], layers[number + 1], size, rng)
+            wider = _widened(layers[number], layers[number + 1], size, rng) if copies else None
+            layers[number], layers[number + 1] = wider or _padded(layers[number], layers[number + 1], size)
     return Network(network.encoding, tuple(layers), network.sketch)
 
 
@@ -58,8 +61,49 @@ def with_encoding(network: Network, encoding: Encoding) -> Network:
     return Network(encoding, (first, (wider, bias), *later), network.sketch)
 
 
+def revived(network: Network, boards: np.ndarray, seed: int) -> tuple[Network, list[int]]:
+    """The network with its dead units, those above zero on none of the boards [N, 26], brought to life, and how many
+    these were in each hidden layer.
+
+    Such a unit never learns again, for ReLU lets no gradient through, and half of a network may be lost so. It now
+    begins with the difference of two living units' weights, above zero on a share ALIVE of the boards, and counts for
+    nothing in the layer behind until it has learned to. On boards like these the network says what it said.
+    """
+    rng = np.random.default_rng(seed)
+    inputs = network.encoding.encode(boards)
+    values, extras = inputs[:, : network.encoding.width], inputs[:, network.encoding.width :]
+    layers, counts = [(weights.copy(), bias.copy()) for weights, bias in network.layers], []
+    for number, (weights, bias) in enumerate(layers[:-1]):
+        before = values @ weights.T + bias
+        alive = np.flatnonzero((before > 0).any(axis=0))
+        dead = np.setdiff1d(np.arange(len(bias)), alive)
+        if len(alive) > 1 and len(dead):
+            pairs = np.array([rng.choice(alive, 2, replace=False) for _ in dead])
+            weights[dead] = (weights[pairs[:, 0]] - weights[pairs[:, 1]]) * np.float32(2**-0.5)
+            sums = values @ weights[dead].T
+            bias[dead] = -np.quantile(sums, 1 - ALIVE, axis=0)
+            before[:, dead] = sums + bias[dead]
+            layers[number + 1][0][:, dead] = 0
+        counts.append(len(dead))
+        values = np.maximum(before, 0)
+        if number == 0 and network.encoding.extras:
+            values = np.concatenate([values, extras], axis=1)
+    return Network(network.encoding, tuple(layers), network.sketch), counts
+
+
 def _fits(sizes: Sequence[int], hidden: Sequence[int]) -> bool:
     return all(old <= new for old, new in zip(sizes, hidden, strict=True))
+
+
+def _padded(layer: Layer, following: Layer, size: int) -> tuple[Layer, Layer]:
+    """A layer with more units, all dead, and the one behind it."""
+    (weights, bias), (next_weights, next_bias) = layer, following
+    old = len(bias)
+    wider = np.pad(weights, ((0, size - old), (0, 0)))
+    outgoing = np.concatenate(
+        [next_weights[:, :old], np.zeros((len(next_bias), size - old), np.float32), next_weights[:, old:]], axis=1
+    )
+    return (wider, np.pad(bias, (0, size - old), constant_values=-1)), (outgoing, next_bias)
 
 
 def _widened(layer: Layer, following: Layer, size: int, rng: np.random.Generator) -> tuple[Layer, Layer]:

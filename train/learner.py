@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -33,10 +33,20 @@ def schedule(kind: str, start: float, end: float, share: float) -> float:
     raise ValueError(f"unknown schedule {kind!r}")
 
 
+class Pairs(NamedTuple):
+    """Of L positions other plays of the rolls that led there, and both looked at one roll ahead."""
+
+    rolled: np.ndarray  # [L, 6] float32: the positions' own chances
+    known: np.ndarray  # [L] bool: which have a rival
+    rivals: np.ndarray  # [L, 26] int8
+    rivals_rolled: np.ndarray  # [L, 6] float32
+
+
 class Learner:
     """A model, its optimizer and the average of its weights.
 
-    What it lessens is the cross-entropy of the outcomes + `equity` x the squared error of what they are worth.
+    What it lessens is the cross-entropy of the outcomes + `equity` x the squared error of what they are worth +
+    `rivalry` x the squared error of how much more rivals are worth than the plays that were made.
     """
 
     def __init__(
@@ -51,6 +61,7 @@ class Learner:
         device: str,
         seed: int,
         equity: float = 0.0,
+        rivalry: float = 0.0,
     ) -> None:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
@@ -58,7 +69,8 @@ class Learner:
         self.encoding, self.minibatch, self.average, self.device = encoding, minibatch, average, device
         self.parameters: list[torch.Tensor] = list(self.model.parameters())
         self.averaged = [p.detach().clone() for p in self.parameters]
-        self.equity, self.points_won = equity, torch.from_numpy(POINTS_WON).to(device)
+        self.equity, self.rivalry = equity, rivalry
+        self.points_won = torch.from_numpy(POINTS_WON).to(device)
         self.steps = 0
         if optimizer == "sgd":
             self._moments: tuple[str, ...] = ("momentum_buffer",)
@@ -79,12 +91,19 @@ class Learner:
         self._set(self.averaged, given)
 
     def learn(
-        self, boards: np.ndarray, targets: np.ndarray, *, rate: float, order: np.random.Generator
+        self,
+        boards: np.ndarray,
+        targets: np.ndarray,
+        *,
+        rate: float,
+        order: np.random.Generator,
+        pairs: Pairs | None = None,
     ) -> tuple[float, np.ndarray]:
         """One pass over positions [M, 26] and their targets [M, 6] in an order drawn from `order`.
 
-        Returns the mean cross-entropy in excess of the targets' own entropy, and the mean squared error of each
-        output [6]. Raises NotFinite.
+        With `pairs` the rivals are learned, too, beside the positions that they belong to. Returns of the positions
+        the mean cross-entropy in excess of the targets' own entropy, and the mean squared error of each output [6].
+        Raises NotFinite.
         """
         for group in self.optimizer.param_groups:
             group["lr"] = rate
@@ -94,10 +113,11 @@ class Learner:
             rows = shuffled[begin : begin + chunk]
             inputs = torch.from_numpy(self.encoding.encode(boards[rows])).to(self.device)
             wanted = torch.from_numpy(targets[rows]).to(self.device)
-            logits = [
-                self._step(*pair)
-                for pair in zip(inputs.split(self.minibatch), wanted.split(self.minibatch), strict=True)
-            ]
+            logits = []
+            for at in range(0, len(rows), self.minibatch):
+                part = slice(at, at + self.minibatch)
+                beside = None if pairs is None else self._rivals_of(pairs, rows[part])
+                logits.append(self._step(inputs[part], wanted[part], beside))
             logs = torch.log_softmax(torch.cat(logits), dim=1)
             excess += float((torch.xlogy(wanted.clamp(min=0), wanted) - wanted * logs).sum())
             squares += (logs.exp() - wanted).square().sum(dim=0).double().cpu().numpy()
@@ -107,12 +127,31 @@ class Learner:
             raise NotFinite("the weights are not finite")  # the last step's; no loss has seen them yet
         return excess / len(boards), squares / len(boards)
 
-    def _step(self, inputs: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
+    def _rivals_of(self, pairs: Pairs, rows: np.ndarray) -> tuple[torch.Tensor, ...]:
+        """Of these rows of a lesson which have a rival, the rivals' inputs and chances, and how much more these are
+        worth than the rows themselves."""
+        having = np.flatnonzero(pairs.known[rows])
+        theirs = pairs.rivals_rolled[rows[having]]
+        more = (theirs - pairs.rolled[rows[having]]) @ POINTS_WON
+        inputs = self.encoding.encode(pairs.rivals[rows[having]])
+        return tuple(torch.from_numpy(array).to(self.device) for array in (having, inputs, theirs, more))
+
+    def _step(
+        self, inputs: torch.Tensor, wanted: torch.Tensor, beside: tuple[torch.Tensor, ...] | None = None
+    ) -> torch.Tensor:
+        size = len(inputs)
+        if beside is not None:
+            having, others, theirs, more = beside
+            inputs, wanted = torch.cat([inputs, others]), torch.cat([wanted, theirs])
         logits = self.model(inputs)
         loss = torch.nn.functional.cross_entropy(logits, wanted)
         if self.equity:
             gaps = (torch.softmax(logits, dim=1) - wanted) @ self.points_won
             loss = loss + self.equity * gaps.square().mean()
+        if beside is not None and len(having):
+            worth = torch.softmax(logits, dim=1) @ self.points_won
+            wrong = worth[size:] - worth[having] - more
+            loss = loss + self.rivalry * wrong.square().sum() / size
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         self.optimizer.step()
@@ -121,7 +160,7 @@ class Learner:
         decay = min(self.average, self.steps / (self.steps + 10))
         with torch.no_grad():  # or the average would drag the history of every step along
             torch._foreach_lerp_(self.averaged, self.parameters, 1 - decay)
-        return logits.detach()
+        return logits[:size].detach()
 
     def state(self) -> dict[str, Any]:
         """All that `restore` needs, tensors and plain numbers only."""

@@ -22,6 +22,10 @@ class Lesson(NamedTuple):
     games: Games
     boards: np.ndarray  # [L, 26] int8, seen by the player to roll
     targets: np.ndarray  # [L, 6] float32, his chances
+    rolled: np.ndarray  # [L, 6] float32: chances looked one roll ahead, where there is a rival
+    has_rival: np.ndarray  # [L] bool: whether another play of the roll that led here is known, too
+    rivals: np.ndarray  # [L, 26] int8
+    rivals_rolled: np.ndarray  # [L, 6] float32, one roll ahead
     sketch_boards: np.ndarray  # [S, 26] int8 for the sketch to learn, none without one
     sketch_targets: np.ndarray  # [S, 6] float32, what the network says of them
 
@@ -48,9 +52,13 @@ def play_lesson(
     set_certain(aside, roughly)
     if not all_dice:
         targets = lambda_returns(games.next_outcomes, games.over, games.explored, games.luck, lam)
-        return Lesson(games, games.boards, targets, aside, roughly)
-    boards = games.boards[_drawn(seed, first, games.lengths, min(int(all_dice * 2.0**32), 2**32))]
-    return Lesson(games, boards, all_dice_targets(evaluate, boards, sketch if ways.sift else None), aside, roughly)
+        beside = (games.rolled, games.has_rival, games.rivals, games.rivals_rolled)
+        return Lesson(games, games.boards, targets, *beside, aside, roughly)
+    drawn = _drawn(seed, first, games.lengths, min(int(all_dice * 2.0**32), 2**32))
+    boards = games.boards[drawn]
+    targets = all_dice_targets(evaluate, boards, sketch if ways.sift else None)
+    beside = tuple(array[drawn] for array in (games.rolled, games.has_rival, games.rivals, games.rivals_rolled))
+    return Lesson(games, boards, targets, *beside, aside, roughly)
 
 
 def start_lesson(

@@ -20,25 +20,26 @@ from typing import Any
 import numpy as np
 import torch
 from torch.utils.tensorboard import SummaryWriter
-from tqdm import tqdm
 
 import bgai.bots
 from bgai.bots import ValueBot
 from bgai.evaluation.checkpoint import save_checkpoint
 from bgai.evaluation.encoding import encoding
 from bgai.evaluation.network import Network
+from bgai.progress import progress_bar, say_beside
 from train import strength
 from train.config import Config
 from train.folder import RunError, RunFolder
-from train.grow import grown, with_encoding
-from train.learner import Learner, NotFinite, schedule
+from train.grow import grown, revived, with_encoding
+from train.learner import Learner, NotFinite, Pairs, schedule
 from train.lessons import start_lesson
 from train.model import to_network
-from train.selfplay import Games, SelfPlay
+from train.selfplay import Games, SelfPlay, play_games
 
 OUTCOME_NAMES = ("win", "gammon", "backgammon", "loss", "gammon_loss", "backgammon_loss")
 ARENA_SEED = 2026
 STOPPING = "stopping after this batch, and its measurement where one is due; Ctrl-C again stops at once"
+REVIVE_GAMES = 400  # that show which units are dead: some 25,000 positions
 SKETCH_RATE = 1e-3  # the sketch's learning rate at the start
 
 
@@ -62,12 +63,15 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
         device=run.device,
         seed=run.seed,
         equity=learning.equity,
+        rivalry=learning.rivalry,
     )
     sketcher = sketch_learner(config)
 
     state = folder.load_resume()
     start = starting_network(config) if state is None else None
     if start is not None:
+        if config.network.revive:
+            start = with_living_units(start, run.seed, folder)
         learner.begin_with(start)
         if sketcher and start.sketch is not None:
             if start.sketch.hidden == config.network.sketch:
@@ -110,7 +114,7 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
 
     def averaged() -> Network:
         sketch = to_network(sketcher.encoding, sketcher.averaged) if sketcher else None
-        return replace(to_network(inputs, learner.averaged), sketch=sketch)
+        return replace(to_network(inputs, learner.averaged), sketch=sketch).halved()
 
     def card() -> dict[str, Any]:
         return {
@@ -142,14 +146,16 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
 
     def start_batch(pool: ThreadPoolExecutor) -> Any:
         return start_lesson(
-            to_network(inputs, playing).outcomes,
+            to_network(inputs, playing).halved().outcomes,
             seed=run.seed,
             first=done,
             count=min(batch_size(done, run.first_batch_games, run.batch_games), run.games - done),
             lam=lambda_at(done / run.games),
             all_dice=learning.all_dice,
-            ways=SelfPlay(run.scattered, run.explore, run.sift, learning.without_luck),
-            sketch=to_network(sketcher.encoding, playing_sketch).outcomes if sketcher else None,
+            ways=SelfPlay(
+                run.scattered, run.explore, run.sift, learning.without_luck, learning.luck_by_network, learning.rivals
+            ),
+            sketch=to_network(sketcher.encoding, playing_sketch).halved().outcomes if sketcher else None,
             workers=run.workers,
             pool=pool,
         )
@@ -175,7 +181,7 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
         # Hides what was written after the resume point, by a run that was then killed.
         SummaryWriter(str(folder.tensorboard), purge_step=done + 1 if state else 0) as board,
         ThreadPoolExecutor(run.workers) as pool,
-        tqdm(total=run.games, initial=done, unit="game", disable=quiet, smoothing=0.05, dynamic_ncols=True) as bar,
+        progress_bar(total=run.games, initial=done, unit="game", disable=quiet, smoothing=0.05, leave=True) as bar,
         stop_on_signal() as stop,
     ):
         if state is None:
@@ -193,10 +199,17 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
 
             after_hold = (share - learning.rate_hold) / max(1 - learning.rate_hold, 1e-9)
             rate = schedule(learning.schedule, learning.rate_start, learning.rate_end, after_hold)
+            pairs = Pairs(lesson.rolled, lesson.has_rival, lesson.rivals, lesson.rivals_rolled)
             try:
                 for number in range(learning.passes if len(lesson.boards) else 0):  # all_dice may have drawn none
                     order = np.random.default_rng([run.seed, batch, number])
-                    loss, squares = learner.learn(lesson.boards, lesson.targets, rate=rate, order=order)
+                    loss, squares = learner.learn(
+                        lesson.boards,
+                        lesson.targets,
+                        rate=rate,
+                        order=order,
+                        pairs=pairs if learning.rivals else None,
+                    )
                     tally.add_loss(loss, squares)
                 if sketcher:
                     order = np.random.default_rng([run.seed, batch, learning.passes])
@@ -232,7 +245,7 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
             if reaches(done_before, done, report.strength_first, report.strength_factor) or done == run.games:
                 sentence = measure_strength()
                 if not quiet and sentence:
-                    bar.write(f"{done:>11,} games  {seconds() / 60:5.1f} min  {sentence}")
+                    say_beside(bar, f"{done:>11,} games  {seconds() / 60:5.1f} min  {sentence}")
             if time.monotonic() - saved >= report.checkpoint_seconds or done == run.games:
                 save_resume()
                 saved = time.monotonic()
@@ -333,9 +346,21 @@ def starting_network(config: Config) -> Network | None:
             network = with_encoding(network, encoding(config.network.encoding))
         if network.hidden == config.network.hidden:
             return network
-        return grown(network, config.network.hidden, config.run.seed)
+        return grown(network, config.network.hidden, config.run.seed, copies=not config.network.revive)
     except ValueError as error:
         raise RunError(f"{where}: {error}") from None
+
+
+def with_living_units(network: Network, seed: int, folder: RunFolder) -> Network:
+    """The network, and its sketch, with the units brought to life that are dead in games of its own."""
+    boards = play_games(network.outcomes, seed=seed, first=0, count=REVIVE_GAMES, ways=SelfPlay(scattered=0.5)).boards
+    sketch = None
+    if network.sketch is not None:
+        sketch, dead = revived(network.sketch, boards, seed)
+        folder.log(f"the sketch's units brought to life: {dead} of {list(sketch.hidden)}")
+    network, dead = revived(network, boards, seed)
+    folder.log(f"units brought to life: {dead} of {list(network.hidden)}")
+    return replace(network, sketch=sketch)
 
 
 def _sketch_sizes(start: Network, config: Config) -> str:

@@ -10,14 +10,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from bgai.arena.duplicate import MatchResult, play_match
 from bgai.arena.table import Pairing, cross_table, distinct_labels, match_lines
 from bgai.bots import LEVELS, Bot, ValueBot
 from bgai.evaluation.checkpoint import load_checkpoint, save_checkpoint
 from bgai.evaluation.habits import Habits
 from bgai.files import write_atomically
+from bgai.progress import progress_bar
 from train import strength
 
 
@@ -45,7 +44,7 @@ def measure_bots(
     labels = distinct_labels([*levels, *fixed])
     pairings = [(a, b) for a, b in itertools.combinations(range(len(everyone)), 2) if a < len(levels)]
     matches: dict[Pairing, MatchResult] = {}
-    with tqdm(total=games * len(pairings), unit="game", desc="measuring", disable=quiet, leave=False) as bar:
+    with progress_bar(total=games * len(pairings), unit="game", desc="measuring", disable=quiet) as bar:
         for a, b in pairings:
             matches[a, b] = play_match(everyone[a], everyone[b], games, seed, check_plays=False)
             bar.update(games)

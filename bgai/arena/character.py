@@ -16,11 +16,12 @@ from bgai.arena.duplicate import MAX_SEED, ArenaError
 from bgai.arena.judges import candidates
 from bgai.arena.phases import contact
 from bgai.arena.rating import Decisions, mean_over_games, played_decisions
-from bgai.arena.report import progress_bar, report
+from bgai.arena.report import report
 from bgai.arena.stats import Score
 from bgai.arena.table import aligned, distinct_labels
 from bgai.bots import Bot, open_bot
 from bgai.files import check_can_be_written
+from bgai.progress import progress_bar
 from bgai.rules.position import BAR, HOME, start_board, turn
 
 DEFAULT_GAMES = 300

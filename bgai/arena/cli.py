@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bgai.arena.duplicate import ArenaError, Luck, check_games_and_seed, play_match
-from bgai.arena.report import progress_bar, report
+from bgai.arena.report import report
 from bgai.arena.sessions import Session, play_session
 from bgai.arena.stats import check_sprt_bounds
 from bgai.arena.table import (
@@ -27,6 +27,7 @@ from bgai.bots import Bot, ValueBot, load, open_bot
 from bgai.evaluation.cube import MOST_AWAY
 from bgai.evaluation.lookahead import luck_in_points
 from bgai.files import check_can_be_written
+from bgai.progress import progress_bar
 
 DEFAULT_GAMES = 10_000
 

@@ -25,11 +25,12 @@ from bgai.arena.rating import (
     rate,
     rate_phases,
 )
-from bgai.arena.report import progress_bar, report
+from bgai.arena.report import report
 from bgai.arena.stats import CONFIDENCE, Score
 from bgai.arena.table import aligned, distinct_labels
 from bgai.bots import Bot, open_bot
 from bgai.files import check_can_be_written
+from bgai.progress import progress_bar
 
 DEFAULT_DECISIONS = 2_000
 MOST_DECISIONS = 1_000_000  # days, and memory for all their games at once

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from bgai.arena.duplicate import MAX_SEED
-from bgai.arena.report import progress_bar, report
+from bgai.arena.report import report
 from bgai.arena.table import aligned
 from bgai.bots import ValueBot, open_bot
 from bgai.evaluation.rollout import FACES, Rollout, roll_out
 from bgai.files import check_can_be_written
 from bgai.notation.ids import parse_id
+from bgai.progress import progress_bar
 from bgai.rules.outcome import Outcomes, result
 from bgai.rules.position import Position
 

@@ -4,11 +4,13 @@ The first layer is a running sum (the trick of chess engines' NNUE): a table has
 the sum of a parent's 26 rows is made once, and for each of its afterstates only the differences at the places that
 changed are added; siblings share most of these, so each difference is made once, too. Later layers take four
 afterstates at a time and skip the hidden units that are zero in all four after ReLU: of a trained network three
-quarters and more, because afterstates of one roll are alike.
+quarters and more, because afterstates of one roll are alike. Their weights may be stored in half precision where that
+loses nothing (`Network.halved` sees to it): half as many bytes to read.
 """
 
 from __future__ import annotations
 
+import platform
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,8 @@ from bgai.evaluation.tactics import count_tactics
 
 ROWS = 4  # afterstates that go through the later layers together
 COLUMNS = 64  # hidden units whose sums are kept in registers; later layers are padded to a multiple of it
+# Whether this machine turns half precision into single by itself; else LLVM would call a function that nobody has.
+READS_HALVES = bool(binding.get_host_cpu_features().get("f16c")) or platform.machine() in ("aarch64", "arm64")
 _PLACES = 26
 _MEN = 15
 
@@ -112,13 +116,14 @@ def _clip(hidden, n, living):
 @intrinsic
 def _add_products(typingctx, weights, layer, column, living, alive, inputs, outputs):
     """outputs[r, c] += sum over k in living[:alive] of inputs[r, k] * weights[layer, k, c], for COLUMNS columns c
-    from `column` on and all ROWS rows.
+    from `column` on and all ROWS rows. The weights are float32, or float16 seen as uint16.
 
     Written in LLVM's vectors because numba cannot keep the sums in registers, which makes it three times as fast.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         lanes, groups = (16, 4) if binding.get_host_cpu_features().get("avx512f") else (8, 2)
+        halves = signature.args[0].dtype == types.uint16
         arrays = [context.make_array(signature.args[i])(context, builder, args[i]) for i in (0, 3, 5, 6)]
         weights, living, inputs, outputs = arrays
         vector, integer = ir.VectorType(ir.FloatType(), lanes), ir.IntType(64)
@@ -137,6 +142,13 @@ def _add_products(typingctx, weights, layer, column, living, alive, inputs, outp
             loaded.align = 4
             return loaded
 
+        def load_weights(pointer: Any) -> Any:
+            if not halves:
+                return load(pointer)
+            loaded = builder.load(builder.bitcast(pointer, ir.VectorType(ir.HalfType(), lanes).as_pointer()))
+            loaded.align = 2
+            return builder.fpext(loaded, vector)
+
         def number(value: int) -> Any:
             return ir.Constant(integer, value)
 
@@ -154,7 +166,7 @@ def _add_products(typingctx, weights, layer, column, living, alive, inputs, outp
             with cgutils.for_range(builder, args[4]) as loop:
                 k = builder.load(builder.gep(living.data, [loop.index]))
                 row = builder.add(builder.add(layer, builder.mul(k, of_weights[2])), args[2])
-                factors = [load(place(weights, row, number(first + g * lanes))) for g in range(groups)]
+                factors = [load_weights(place(weights, row, number(first + g * lanes))) for g in range(groups)]
                 for r in range(ROWS):
                     at = builder.add(builder.mul(number(r), of_inputs[1]), k)
                     value = builder.load(builder.gep(inputs.data, [at]))
@@ -184,9 +196,9 @@ def forward(table, extras, sizes, weights, biases, out_weights, out_bias, parent
 
     table [26 * 31, h] float32 with the first bias folded in; extras: how many numbers of `count_tactics`
     stand behind the first hidden layer's units, or 0; sizes [hidden layers] int64, the first with the extras; weights
-    [layers - 1, in, out] and biases [layers - 1, out] padded with zeros to a multiple of COLUMNS; out_weights
-    [6, n], out_bias [6]. parents [B, 26] and boards [N, 26] int8 seen by the same player; boards starts[i] to
-    starts[i + 1] belong to parents[i]. Writes logits [N, 6] float32.
+    [layers - 1, in, out] float32, or float16 seen as uint16, and biases [layers - 1, out], both padded with zeros to
+    a multiple of COLUMNS; out_weights [6, n], out_bias [6]. parents [B, 26] and boards [N, 26] int8 seen by the same
+    player; boards starts[i] to starts[i + 1] belong to parents[i]. Writes logits [N, 6] float32.
     """
     parent_sum = np.empty(table.shape[1], dtype=np.float32)
     first = np.zeros((ROWS, table.shape[1] + extras), dtype=np.float32)

@@ -12,7 +12,15 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from bgai.evaluation.search import Evaluator, best_rows, candidates, equities, set_certain, sifted
+from bgai.evaluation.search import (
+    Evaluator,
+    Filter,
+    best_rows,
+    candidates,
+    equities,
+    set_certain,
+    sifted,
+)
 from bgai.rules.dice import ROLL_CHANCES, ROLL_NUMBERS, ROLLS
 from bgai.rules.moves import MAX_PLAYS, trusted_afterstates
 from bgai.rules.outcome import OUTCOMES, points_lost_many, turn_outcomes
@@ -23,13 +31,8 @@ _AT_ONCE = 32  # boards whose replies are valued together: their afterstates, so
 _ROOM = 40  # afterstates of a roll that the workspace has room for; 26 is the mean in the middle of a game
 
 
-class Filter(NamedTuple):
-    """Which candidates are worth a deeper look: at most so many, no more than `margin` points behind the best."""
-
-    most: int
-    margin: float
-
-
+REPLY_SIFT = Filter(8, 0.15)
+"""What a sketch leaves of the replies to a roll (see search.SIFT): errors of 21 of them are averaged."""
 FILTERS = {1: (), 2: (Filter(12, 0.2),), 3: (Filter(12, 0.2), Filter(4, 0.08))}
 """For each number of plies, what passes after the look at one ply, and then at two.
 
@@ -46,20 +49,28 @@ class Replies(NamedTuple):
     outcomes: np.ndarray  # [N, 21, 6] float32, his chances
 
 
-def best_replies(evaluate: Evaluator, boards: np.ndarray, sketch: Evaluator | None = None) -> Replies:
-    """Replies of the player to roll on boards [N, 26] int8, none of them a finished game. A sketch sifts them."""
+def best_replies(
+    evaluate: Evaluator, boards: np.ndarray, sketch: Evaluator | None = None, passing: Filter = REPLY_SIFT
+) -> Replies:
+    """Replies of the player to roll on boards [N, 26] int8, none of them a finished game. A sketch leaves those that
+    are `passing`."""
     replies = Replies(
         np.empty((len(boards), len(ROLLS), POINTS), dtype=np.int8),
         np.empty((len(boards), len(ROLLS), OUTCOMES), dtype=np.float32),
     )
     for begin in range(0, len(boards), _AT_ONCE):
         part = slice(begin, begin + _AT_ONCE)
-        _fill_replies(evaluate, sketch, boards[part], replies.boards[part], replies.outcomes[part])
+        _fill_replies(evaluate, sketch, passing, boards[part], replies.boards[part], replies.outcomes[part])
     return replies
 
 
 def _fill_replies(
-    evaluate: Evaluator, sketch: Evaluator | None, boards: np.ndarray, best: np.ndarray, best_outcomes: np.ndarray
+    evaluate: Evaluator,
+    sketch: Evaluator | None,
+    passing: Filter,
+    boards: np.ndarray,
+    best: np.ndarray,
+    best_outcomes: np.ndarray,
 ) -> None:
     rolls = np.tile(ROLLS, (len(boards), 1))
     room = np.empty((len(rolls) * _ROOM + MAX_PLAYS, POINTS), dtype=np.int8)
@@ -67,7 +78,7 @@ def _fill_replies(
     # All afterstates of a board, of whatever roll, resemble the same parent.
     parents = np.ascontiguousarray(turn(boards))
     if sketch is not None:
-        rows, starts = sifted(sketch, parents, rows, starts, len(ROLLS))
+        rows, starts = sifted(sketch, parents, rows, starts, len(ROLLS), passing)
     outcomes = evaluate(parents, rows, starts[:: len(ROLLS)])
     set_certain(rows, outcomes)
     chosen = best_rows(outcomes, starts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -65,6 +65,15 @@ class Network:
         """Sizes of the hidden layers."""
         return tuple(len(bias) for _, bias in self.layers[:-1])
 
+    def halved(self) -> Network:
+        """The network with the weights between its hidden layers rounded to half precision, which the kernels read
+        faster; its equities change by some 0.0001. Itself where a weight would be too large for that."""
+        (first, *middle, last), most = self.layers, np.finfo(np.float16).max
+        if any(np.abs(weights).max() > most for weights, _ in middle):
+            return self
+        rounded = [(weights.astype(np.float16).astype(np.float32), bias) for weights, bias in middle]
+        return replace(self, layers=(first, *rounded, last), sketch=self.sketch and self.sketch.halved())
+
     @cached_property
     def _arrays(self) -> tuple[Any, ...]:
         return kernel_arrays(self.encoding, self.layers)
@@ -87,7 +96,7 @@ class Network:
 
 def kernel_arrays(encoding: Encoding, layers: Sequence[Layer]) -> tuple[Any, ...]:
     """The network as `kernels.forward` wants them: the first folded into a table by place and men, the hidden ones
-    transposed and padded to one block, the output's as they are."""
+    transposed and padded to one block, in half precision where that loses nothing, the output's as they are."""
     (first, first_bias), *middle, (last, last_bias) = layers
     # No matrix product: BLAS adds in an order that depends on its threads, and runs must repeat to the bit.
     by_input = np.ascontiguousarray(first.T)
@@ -106,6 +115,10 @@ def kernel_arrays(encoding: Encoding, layers: Sequence[Layer]) -> tuple[Any, ...
     for number, (weight, bias) in enumerate(middle):
         weights[number, : weight.shape[1], : weight.shape[0]] = weight.T
         biases[number, : len(bias)] = bias
+    with np.errstate(over="ignore"):
+        halves = weights.astype(np.float16)
+    if kernels.READS_HALVES and np.array_equal(halves, weights):
+        weights = halves.view(np.uint16)
     return (
         np.ascontiguousarray(table),
         encoding.extras,

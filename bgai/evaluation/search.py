@@ -21,13 +21,20 @@ from bgai.rules.position import MEN, turn
 Evaluator = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
-SIFT_MOST = 8
-SIFT_MARGIN = 0.15
-"""What a sketch leaves of the afterstates of a roll: its best eight, no more than so many points behind the best.
+class Filter(NamedTuple):
+    """Which afterstates of a roll are worth a better look: at most so many, no more than `margin` points behind the
+    best."""
 
-Measured with the strong bot in 22,574 decisions of games from the opening: the sketch (256-32) leaves 3.9 of 15.7
-plays and hides the best in 0.9 %, which costs 0.00008 points a decision (6 within 0.12: 3.2, 1.7 %, 0.00016;
-10 within 0.15: 4.2, 0.7 %, 0.00006; 10 within 0.2: 4.7, 0.6 %, 0.00005; 12 within 0.25: 5.5, 0.5 %, 0.00002)."""
+    most: int
+    margin: float
+
+
+SIFT = Filter(12, 0.25)
+"""What a sketch leaves of the afterstates of a roll: its best twelve, no more than so many points behind the best.
+
+Measured with the strong bot in 23,059 decisions of games from the opening: the sketch (256-32) leaves 5.5 of 15.7
+plays and hides the best in 0.5 %, which costs 0.00003 points a decision (6 within 0.12: 3.1, 1.8 %, 0.00016;
+8 within 0.15: 3.8, 1.1 %, 0.00008; 10 within 0.2: 4.7, 0.7 %, 0.00004)."""
 
 
 class Choice(NamedTuple):
@@ -121,13 +128,18 @@ def _promising(outcomes, starts, most, margin):
 
 
 def sifted(
-    sketch: Evaluator, parents: np.ndarray, rows: np.ndarray, starts: np.ndarray, rolls: int = 1
+    sketch: Evaluator,
+    parents: np.ndarray,
+    rows: np.ndarray,
+    starts: np.ndarray,
+    rolls: int = 1,
+    passing: Filter = SIFT,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The afterstates rows [N, 26] that a sketch leaves of every roll, and their starts; `rolls` rolls in a row have
-    the same of the parents [B, 26], seen by the opponent."""
+    """The afterstates rows [N, 26] that a sketch leaves of every roll as `passing`, and their starts; `rolls` rolls
+    in a row have the same of the parents [B, 26], seen by the opponent."""
     outcomes = sketch(parents, rows, starts[::rolls])
     set_certain(rows, outcomes)
-    kept, starts = _promising(outcomes, starts, SIFT_MOST, SIFT_MARGIN)
+    kept, starts = _promising(outcomes, starts, passing.most, passing.margin)
     return rows[kept], starts
 
 

@@ -10,8 +10,6 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 import bgai.bots
 from bgai.arena.analysis import MARKS, Analysis, Choice, RankedPlay, Summary, analyze_record, rank_plays
 from bgai.arena.table import aligned
@@ -24,6 +22,7 @@ from bgai.frontends.notation_cli import is_file
 from bgai.frontends.svg import draw_svg
 from bgai.notation.ids import parse_id, whole_id
 from bgai.notation.matchfiles import read_file
+from bgai.progress import progress_bar
 from bgai.rules.match import Match
 from bgai.rules.position import BAR, HOME
 
@@ -115,7 +114,7 @@ def _open(args: argparse.Namespace) -> ValueBot:
 def _analyze_file(args: argparse.Namespace) -> int:
     record = read_file(args.text, say=lambda sentence: print(sentence, file=sys.stderr))
     bot = _open(args)
-    with tqdm(total=sum(len(game.actions) for game in record.games), unit=" actions", leave=False) as bar:
+    with progress_bar(total=sum(len(game.actions) for game in record.games), unit=" actions") as bar:
         analysis = analyze_record(bot, record, progress=bar.update)
     if args.json:  # first: printing may fail
         _write_json(args.json, analysis_data(analysis))

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from bgai.evaluation.bearoff_tables import (
     BearoffTables,
@@ -24,6 +23,7 @@ from bgai.evaluation.bearoff_tables import (
 )
 from bgai.evaluation.two_sided import DEFAULT_MEN, FEWEST_MEN, MOST_MEN, Cube, positions_of
 from bgai.notation.ids import parse_id
+from bgai.progress import progress_bar
 from bgai.rules.outcome import Outcomes
 from bgai.rules.position import BAR, HOME, Position
 
@@ -97,7 +97,7 @@ def _build(path: Path, men: int | None) -> int:
     began = time.perf_counter()
     wanted = men or DEFAULT_MEN
     path.parent.mkdir(parents=True, exist_ok=True)  # what cannot be written is said before the work
-    with tqdm(total=positions_of(wanted), unit=" positions", desc="bearoff", leave=False) as bar:
+    with progress_bar(total=positions_of(wanted), unit=" positions", desc="bearoff") as bar:
         tables = build_tables(wanted, bar.update)
     write_tables(path, tables)
     seconds = time.perf_counter() - began

@@ -104,11 +104,6 @@ class Learning:
     equity: float = 0.0
     """How much the squared error of equity counts beside the cross-entropy of the outcomes. That alone cares most for
     what is rare: an error of 0.01 costs it ten times more where a chance is 0.01 than where it is 0.1."""
-    rivals: float = 0.0
-    """Share of the rolls of which a second play, the one nearest to the play made, is looked at one roll ahead, so
-    that the difference between the two is learned; needs `luck_by_network`."""
-    rivalry: float = 0.0
-    """How much the squared errors of these differences count."""
     weight_decay: float = 0.0
     """Weight decay of the optimizer."""
     average: float = 0.999
@@ -121,6 +116,11 @@ class Learning:
     luck_by_network: bool = False
     """Whether the network itself measures that luck, the sketch only choosing which replies it values: a sixth of the
     noise that the sketch leaves, at nearly twice the time a game."""
+    rivals: float = 0.0
+    """Share of the rolls of which a second play, the one nearest to the play made, is looked at one roll ahead, so
+    that the difference between the two is learned; needs `luck_by_network`."""
+    rivalry: float = 0.0
+    """How much the squared errors of these differences count."""
     all_dice: float = 0.0
     """Share of the positions that are learned from, the mean over all 21 rolls being their target: 21 times as dear
     as a play, and free of the luck of the dice. 0 learns from all positions, with λ-returns."""

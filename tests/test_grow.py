@@ -1,5 +1,9 @@
 """Growing a network: the same chances before and after, for every shape that is allowed."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -139,6 +143,45 @@ def test_dead_units_come_to_life_and_nothing_changes(name, game_positions):
     again, _ = revived(network, boards, seed=1)
     np.testing.assert_array_equal(again.layers[1][0], living.layers[1][0])
     assert revived(living, boards, seed=2)[1] == [0, 0, 0]
+
+
+def test_one_living_unit_revives_nothing(game_positions):
+    boards = game_positions(100, 2)[0]
+    network = network_of([5, 4], "men196")
+    network.layers[0][1][1:] = -1000
+    network.layers[0][1][0] = 1000
+    living, counts = revived(network, boards, seed=1)
+    assert counts[0] == 0
+    np.testing.assert_array_equal(living.layers[0][1], network.layers[0][1])
+
+
+def test_revived_weights_do_not_depend_on_blas():
+    code = (
+        "import hashlib, numpy as np\n"
+        "from bgai.evaluation.encoding import encoding\n"
+        "from bgai.evaluation.network import Network\n"
+        "from train.grow import grown, revived\n"
+        "from train.starts import first_boards\n"
+        "rng, sizes = np.random.default_rng(1), [196, 64, 32, 6]\n"
+        "layers = [(rng.normal(size=(b, a)).astype('f4'), np.zeros(b, 'f4')) for a, b in zip(sizes, sizes[1:])]\n"
+        "big = grown(Network(encoding('men196'), tuple(layers)), [256, 128], 1, copies=False)\n"
+        "network, _ = revived(big, first_boards(1, 0, 3000, 1.0)[0], 1)\n"
+        "print(hashlib.sha256(b''.join(a.tobytes() for layer in network.layers for a in layer)).hexdigest())\n"
+    )
+    ways = [{"OPENBLAS_NUM_THREADS": "1"}, {"OPENBLAS_NUM_THREADS": "2"}]
+    ways.append({"OPENBLAS_NUM_THREADS": "1", "OPENBLAS_CORETYPE": "Prescott"})
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | way,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=120,
+        ).stdout
+        for way in ways
+    }
+    assert len(said) == 1
 
 
 def test_a_run_begins_with_living_units(tmp_path):

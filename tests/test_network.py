@@ -225,11 +225,18 @@ def test_half_precision_between_the_layers(shape, name, boards):
     np.testing.assert_allclose(halved.outcomes_of(boards), by_numpy(network, boards), atol=0.01)
 
 
-def test_weights_too_large_for_half_precision_stay(boards):
-    network = network_of(model_of([12, 8]))
-    network.layers[1][0][0, 0] = 70_000
-    assert network.halved() is network
-    np.testing.assert_allclose(network.outcomes_of(boards), by_numpy(network, boards), atol=1e-5)
+@pytest.mark.parametrize("size", [1e-8, 1e-5, 1e6])
+def test_weights_that_half_precision_cannot_hold_stay(size, boards):
+    network = network_of(model_of([12, 8, 4]))
+    (first, (weights, bias), *others, (out, out_bias)) = network.layers
+    scaled = [(weights * np.float32(size), bias * np.float32(size)), *others[:-1]]
+    between, between_bias = others[-1]
+    scaled.append((between / np.float32(size), between_bias))
+    same = Network(network.encoding, (first, *scaled, (out, out_bias)), network)
+    halved = same.halved()
+    np.testing.assert_array_equal(halved.layers[1][0], same.layers[1][0])
+    np.testing.assert_allclose(halved.outcomes_of(boards), by_numpy(network, boards), atol=1e-5)
+    np.testing.assert_array_equal(halved.sketch.layers[1][0], network.halved().layers[1][0])
 
 
 def test_no_boards_no_chances():

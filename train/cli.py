@@ -96,8 +96,8 @@ def run_train(args: argparse.Namespace) -> int:
                 seed=ARENA_SEED,
                 quiet=args.quiet,
             )
-            print("\n".join(table))
             folder.log("results:\n" + "\n".join(table))
+            print("\n".join(table))
         print(f"\nThe bots are in {folder.bots}. Play one: bgai play --bot {folder.bots / 'strong.safetensors'}")
         return 0
 
@@ -122,6 +122,6 @@ def _differences(begun: Config, config: Config) -> list[str]:
         old, new = getattr(begun, section.name), getattr(config, section.name)
         for key in dataclasses.fields(old):
             a, b = getattr(old, key.name), getattr(new, key.name)
-            if a != b and key.name not in ("workers", "learner_threads"):
+            if a != b and key.name != "workers":
                 lines.append(f"{section.name}.{key.name} is {a!r} there, {b!r} here")
     return lines

@@ -312,6 +312,13 @@ def _check(config: Config, source: str) -> None:
         f"{source}: network.hidden {list(network.hidden)} and network.sketch {list(network.sketch)} make bot files "
         f"of {size / 2**20:,.0f} MiB; bgai reads none above {MOST_BYTES >> 20:,}",
     )
+    _require(
+        network.start.isprintable(),
+        f"{source}: network.start should be a name of printable text, not {network.start!r}",
+    )
+    _require(
+        network.start or not network.revive, f"{source}: network.revive needs network.start, whose units it revives"
+    )
     for key, asked in (("run.sift", run.sift), ("learning.without_luck", learning.without_luck)):
         _require(network.sketch or not asked, f"{source}: {key} needs a sketch, say network.sketch = [256, 32]")
     _require(

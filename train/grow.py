@@ -10,6 +10,7 @@ import numpy as np
 
 from bgai.evaluation.encoding import Encoding
 from bgai.evaluation.network import Layer, Network
+from train.model import product
 
 ALIVE = 0.2  # share of the boards on which a unit brought to life is above zero
 NOISE = 0.02  # of a copied unit's weights, in parts of their own size, or copies would learn the same for ever
@@ -67,20 +68,23 @@ def revived(network: Network, boards: np.ndarray, seed: int) -> tuple[Network, l
 
     Such a unit never learns again, for ReLU lets no gradient through, and half of a network may be lost so. It now
     begins with the difference of two living units' weights, above zero on a share ALIVE of the boards, and counts for
-    nothing in the layer behind until it has learned to. On boards like these the network says what it said.
+    nothing in the layer behind until it has learned to. On boards like these the network says what it said. Layers
+    with fewer than two living units stay as they are.
     """
     rng = np.random.default_rng(seed)
     inputs = network.encoding.encode(boards)
     values, extras = inputs[:, : network.encoding.width], inputs[:, network.encoding.width :]
     layers, counts = [(weights.copy(), bias.copy()) for weights, bias in network.layers], []
     for number, (weights, bias) in enumerate(layers[:-1]):
-        before = values @ weights.T + bias
+        before = product(values, weights.T, bias)  # not BLAS's, whose sums depend on its threads
         alive = np.flatnonzero((before > 0).any(axis=0))
         dead = np.setdiff1d(np.arange(len(bias)), alive)
-        if len(alive) > 1 and len(dead):
+        if len(alive) < 2:
+            dead = dead[:0]  # there is nothing to begin with
+        if len(dead):
             pairs = np.array([rng.choice(alive, 2, replace=False) for _ in dead])
             weights[dead] = (weights[pairs[:, 0]] - weights[pairs[:, 1]]) * np.float32(2**-0.5)
-            sums = values @ weights[dead].T
+            sums = product(values, weights[dead].T, np.zeros(len(dead), np.float32))
             bias[dead] = -np.quantile(sums, 1 - ALIVE, axis=0)
             before[:, dead] = sums + bias[dead]
             layers[number + 1][0][:, dead] = 0

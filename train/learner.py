@@ -12,7 +12,7 @@ import torch
 from bgai.evaluation.encoding import Encoding
 from bgai.evaluation.network import Network
 from bgai.rules.outcome import OUTCOMES, POINTS_WON
-from train.model import ValueModel, from_network
+from train.model import ValueModel, from_network, to_network
 
 
 class NotFinite(ArithmeticError):
@@ -125,6 +125,11 @@ class Learner:
             raise NotFinite("the loss is not finite")
         if not all(bool(torch.isfinite(weights).all()) for weights in [*self.parameters, *self.averaged]):
             raise NotFinite("the weights are not finite")  # the last step's; no loss has seen them yet
+        for weights in (self.parameters, self.averaged):
+            try:
+                to_network(self.encoding, weights)
+            except ValueError as error:
+                raise NotFinite(str(error)) from None
         return excess / len(boards), squares / len(boards)
 
     def _rivals_of(self, pairs: Pairs, rows: np.ndarray) -> tuple[torch.Tensor, ...]:

@@ -333,12 +333,17 @@ def sketch_learner(config: Config) -> Learner | None:
 
 
 def starting_network(config: Config) -> Network | None:
-    """The network that the run begins with, None for random weights. Raises RunError when it does not fit, and what
-    `bgai.load` raises."""
+    """The network that the run begins with, None for random weights. Raises RunError when it is missing or does not
+    fit."""
     if not config.network.start:
         return None
-    network = bgai.bots.load(config.network.start, bearoff=False).network
     where = f"network.start = {config.network.start!r}"
+    try:
+        network = bgai.bots.load(config.network.start, bearoff=False).network
+    except (ValueError, OSError) as error:
+        raise RunError(f"{where}: {error}") from None
+    if not config.network.sketch:
+        network = replace(network, sketch=None)
     if config.run.sift and (network.sketch is None or network.sketch.hidden != config.network.sketch):
         raise RunError(f"run.sift needs the sketch of {where}: {_sketch_sizes(network, config)}")
     try:

@@ -75,6 +75,14 @@ class _SparseProduct(torch.autograd.Function):
         return of_inputs, of_weight, gradient.sum(dim=0)
 
 
+def product(left: np.ndarray, right: np.ndarray, bias: np.ndarray) -> np.ndarray:
+    """left [n, k] @ right [k, m] + bias [m] -> [n, m], all float32, over what is not zero in `left`, and always added
+    up in the same order."""
+    out = np.empty((left.shape[0], right.shape[1]), dtype=np.float32)
+    _product(np.ascontiguousarray(left), np.ascontiguousarray(right), bias, out)
+    return out
+
+
 def _sparse_product(left: torch.Tensor, right: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
     out = torch.empty(left.shape[0], right.shape[1])
     _product(left.detach().numpy(), right.detach().numpy(), bias.numpy(), out.numpy())

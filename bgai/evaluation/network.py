@@ -18,6 +18,7 @@ Layer = tuple[np.ndarray, np.ndarray]  # weights [out, in] float32, bias [out] f
 MOST_UNITS = 8192  # of a layer; the kernels pad the hidden layers to one block
 MOST_LAYERS = 16
 _LARGEST_INPUT = 2 * MEN  # of any encoding, extras too
+_ROUGHEST = 2.0**-10  # a layer's error by rounding, in parts of its weights; usually a quarter of it
 _LARGEST_SUM = 1e32  # float32 ends at 3e38; beyond that nothing is finite
 
 
@@ -67,12 +68,18 @@ class Network:
 
     def halved(self) -> Network:
         """The network with the weights between its hidden layers rounded to half precision, which the kernels read
-        faster; its equities change by some 0.0001. Itself where a weight would be too large for that."""
-        (first, *middle, last), most = self.layers, np.finfo(np.float16).max
-        if any(np.abs(weights).max() > most for weights, _ in middle):
-            return self
-        rounded = [(weights.astype(np.float16).astype(np.float32), bias) for weights, bias in middle]
-        return replace(self, layers=(first, *rounded, last), sketch=self.sketch and self.sketch.halved())
+        faster; its equities change by some 0.0001. As it is where its weights are too large or too small for that."""
+        (first, *middle, last), sketch = self.layers, self.sketch and self.sketch.halved()
+        with np.errstate(over="ignore"):
+            rounded = [(weights.astype(np.float16).astype(np.float32), bias) for weights, bias in middle]
+        for (weights, _), (rough, _) in zip(middle, rounded, strict=True):
+            exact = weights.astype(np.float64)
+            if not np.linalg.norm(rough - exact) <= _ROUGHEST * np.linalg.norm(exact):
+                return replace(self, sketch=sketch)
+        try:
+            return replace(self, layers=(first, *rounded, last), sketch=sketch)
+        except ValueError:  # it was near the largest sum that is allowed
+            return replace(self, sketch=sketch)
 
     @cached_property
     def _arrays(self) -> tuple[Any, ...]:

@@ -29,12 +29,12 @@ class Filter(NamedTuple):
     margin: float
 
 
-SIFT = Filter(12, 0.25)
-"""What a sketch leaves of the afterstates of a roll: its best twelve, no more than so many points behind the best.
+SIFT = Filter(10, 0.2)
+"""What a sketch leaves of the afterstates of a roll: its best ten, no more than so many points behind the best.
 
-Measured with the strong bot in 23,059 decisions of games from the opening: the sketch (256-32) leaves 5.5 of 15.7
-plays and hides the best in 0.5 %, which costs 0.00003 points a decision (6 within 0.12: 3.1, 1.8 %, 0.00016;
-8 within 0.15: 3.8, 1.1 %, 0.00008; 10 within 0.2: 4.7, 0.7 %, 0.00004)."""
+Measured with the strong bot in 23,059 decisions of games from the opening: the sketch (256-32) leaves 4.7 of 15.7
+plays and hides the best in 0.7 %, which costs 0.00004 points a decision (6 within 0.12: 3.1, 1.8 %, 0.00016;
+8 within 0.15: 3.8, 1.1 %, 0.00008; 12 within 0.25: 5.5, 0.5 %, 0.00003)."""
 
 
 class Choice(NamedTuple):

@@ -290,3 +290,10 @@ def test_wrong_combinations_say_what_is_wrong(values, sentence):
     with pytest.raises(InvalidMatch) as error:
         Match(**values)
     assert sentence in str(error.value) and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("play", ["8/5 6/5", None, (8, 5)])
+def test_what_is_no_play_is_told(play):
+    match = Match(length=5, turn=0, decision="roll").roll((3, 1))
+    with pytest.raises(IllegalPlay, match="a play is a Play"):
+        match.play(play)

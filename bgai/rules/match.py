@@ -193,6 +193,10 @@ class Match:
         self._expect("play", "play")
         dice = check_roll(self.dice or ())
         after = play.after if isinstance(play, Play) else play
+        if not isinstance(after, Position):
+            raise IllegalPlay(
+                f"a play is a Play (of choose, legal_plays or parse_play) or the Position after it, not {play!r}"
+            )
         reached, _ = afterstates(self.position.board[None], np.array([dice]))
         if not (reached == after.board).all(axis=1).any():
             example = legal_plays(self.position, dice)[0]

@@ -195,6 +195,11 @@ def test_wrong_overrides(override, words):
         ("[learning]\nminibatch = 0", ["run.seed=2"], "my.toml: learning.minibatch should be"),
         ("[learning]\nequity = -1", ["run.seed=2"], "my.toml: learning.equity should be from 0 to 1000, not -1"),
         ("[learning]\nluck_by_network = true", ["run.seed=2"], "my.toml: learning.luck_by_network says how"),
+        (
+            "[network]\nsketch = [8]\n[learning]\nwithout_luck = true",
+            ["learning.all_dice=0.1"],
+            "--set learning.all_dice=0.1: learning.all_dice leaves no luck",
+        ),
         ("[learning]\nrivalry = 2.0", ["run.seed=2"], "my.toml: learning.rivalry needs a share of the rolls"),
         ("", ["learning.rivals=0.3"], "--set learning.rivals=0.3: learning.rivals needs learning.luck_by_network"),
         ("[learning]\nminibatch = 0", ["run.games=0"], "my.toml: learning.minibatch should be"),

@@ -329,6 +329,10 @@ def _check(config: Config, source: str) -> None:
         learning.luck_by_network or not learning.rivals,
         f"{source}: learning.rivals needs learning.luck_by_network, which looks at the plays made one roll ahead",
     )
+    _require(
+        not (learning.all_dice and learning.without_luck),
+        f"{source}: learning.all_dice leaves no luck that learning.without_luck could take away; leave one out",
+    )
     for key in ("scattered", "explore"):
         value = getattr(run, key)
         _require(0 <= value <= 1, f"{source}: run.{key} should be from 0 to 1, not {value}")

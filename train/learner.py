@@ -123,10 +123,8 @@ class Learner:
             squares += (logs.exp() - wanted).square().sum(dim=0).double().cpu().numpy()
         if not math.isfinite(excess):
             raise NotFinite("the loss is not finite")
-        if not all(bool(torch.isfinite(weights).all()) for weights in [*self.parameters, *self.averaged]):
-            raise NotFinite("the weights are not finite")  # the last step's; no loss has seen them yet
         for weights in (self.parameters, self.averaged):
-            try:
+            try:  # the last step's weights, too, which no loss has seen yet
                 to_network(self.encoding, weights)
             except ValueError as error:
                 raise NotFinite(str(error)) from None

@@ -84,9 +84,7 @@ def product(left: np.ndarray, right: np.ndarray, bias: np.ndarray) -> np.ndarray
 
 
 def _sparse_product(left: torch.Tensor, right: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
-    out = torch.empty(left.shape[0], right.shape[1])
-    _product(left.detach().numpy(), right.detach().numpy(), bias.numpy(), out.numpy())
-    return out
+    return torch.from_numpy(product(left.detach().numpy(), right.detach().numpy(), bias.numpy()))
 
 
 @njit(cache=True, nogil=True, fastmath=True)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit, uint64
 
-from bgai.evaluation.lookahead import best_replies, mean_over_rolls, roll_luck
+from bgai.evaluation.lookahead import best_replies, look_ahead, mean_over_rolls, roll_luck
 from bgai.evaluation.search import Evaluator, Filter, best_rows, equity_of, set_certain, sifted
 from bgai.rules.dice import random_bits, rolls
 from bgai.rules.moves import MAX_PLAYS, trusted_afterstates
@@ -128,7 +128,6 @@ def play_games(
         if ways.rivals and sketch is not None:
             asked = ~over & _drawn_games(ways.rivals, seed, first + numbers, ply)
             nearest = _nearest_rows(outcomes, starts, made, asked)
-            nearest[points_lost_many(rows[nearest]) > 0] = -1  # nothing to look at
             rivals = _looked_ahead(evaluate, sketch, rows, nearest)
         rivals = Rivals(*(array[~over] for array in rivals))
         boards, numbers = after[~over], numbers[~over]
@@ -160,9 +159,7 @@ def _looked_ahead(evaluate: Evaluator, sketch: Evaluator, boards: np.ndarray, ro
     rivals = no_rivals(len(rows))
     rivals.known[:] = rows >= 0
     rivals.boards[rivals.known] = nearest = boards[rows[rivals.known]]
-    rolled = mean_over_rolls(best_replies(evaluate, nearest, sketch, LUCK_SIFT).outcomes)
-    set_certain(nearest, rolled)
-    rivals.rolled[rivals.known] = rolled
+    rivals.rolled[rivals.known] = look_ahead(evaluate, nearest, 1, sketch, LUCK_SIFT)
     return rivals
 
 

@@ -86,31 +86,39 @@ def _fill_replies(
     best_outcomes[:] = outcomes[chosen].reshape(best_outcomes.shape)
 
 
-def look_ahead(evaluate: Evaluator, boards: np.ndarray, rolls: int, sketch: Evaluator | None = None) -> np.ndarray:
+def look_ahead(
+    evaluate: Evaluator,
+    boards: np.ndarray,
+    rolls: int,
+    sketch: Evaluator | None = None,
+    passing: Filter = REPLY_SIFT,
+) -> np.ndarray:
     """Chances of the player to roll on boards [N, 26] int8 -> [N, 6] float32, looking `rolls` rolls ahead.
 
     With 0 rolls what `evaluate` says, with more the mean over all rolls of what the best replies leave; finished
-    games are exact. A sketch sifts the replies.
+    games are exact. A sketch leaves the replies that are `passing`.
     """
     outcomes = np.zeros((len(boards), OUTCOMES), dtype=np.float32)
     going = np.flatnonzero(points_lost_many(boards) == 0)
     at_once = _AT_ONCE if rolls else len(boards) or 1
     for begin in range(0, len(going), at_once):
         part = going[begin : begin + at_once]
-        outcomes[part] = _look_ahead(evaluate, boards[part], rolls, sketch)
+        outcomes[part] = _look_ahead(evaluate, boards[part], rolls, sketch, passing)
     set_certain(boards, outcomes)
     return outcomes
 
 
-def _look_ahead(evaluate: Evaluator, boards: np.ndarray, rolls: int, sketch: Evaluator | None) -> np.ndarray:
+def _look_ahead(
+    evaluate: Evaluator, boards: np.ndarray, rolls: int, sketch: Evaluator | None, passing: Filter
+) -> np.ndarray:
     """`look_ahead` on boards that are no finished games, all at once."""
     if rolls == 0:
         return evaluate(boards, boards, np.arange(len(boards) + 1))
-    replies = best_replies(evaluate, boards, sketch)
+    replies = best_replies(evaluate, boards, sketch, passing)
     if rolls == 1:
         return mean_over_rolls(replies.outcomes)
     kept, which = _different(replies.boards)
-    later = look_ahead(evaluate, replies.boards.reshape(-1, POINTS)[kept], rolls - 1, sketch)
+    later = look_ahead(evaluate, replies.boards.reshape(-1, POINTS)[kept], rolls - 1, sketch, passing)
     return mean_over_rolls(later[which])
 
 

@@ -114,7 +114,9 @@ def test_text_and_html(analysis):
         "A - B, 3-point match, 1 game, by strong, cube actions without looking ahead, without bearoff tables"
     )
     assert "better 8/5 6/5" in text and "Game 1 at 0-0: A wins 1" in text
+    meaning = "PR is 500 times the mean error; what is marked costs at least 0.16 (??), 0.08 (?), 0.02 (?!)"
     page = html_report(analysis, "<made up>.mat")
+    assert meaning in text and meaning in page
     assert page.count("<svg") == sum(bool(c.mark) for c in analysis.choices)
     assert (
         ">A: 0<" in page

@@ -682,6 +682,13 @@ def test_the_command_knows_positions(say):
         "--A--A------------------a-:0:0:1:00:0:0:0:0:10",
     )
     assert say(xgid) == say(bare) == say(f"{sure_id}:cAkAAAAAAAAE") == (0, out, "")
+    for field, what in (
+        (":0:0:1:21:0:0:0:0:10", "the dice"),
+        (":0:0:1:00:2:0:0:5:10", "the score"),
+        (":0:0:1:21:2:0:0:5:10", "the score and the dice"),
+    ):
+        code, told, err = say(xgid[: xgid.index(":")] + field)
+        assert (code, told) == (0, out) and f": {what} of the identifier counts for nothing here" in err
     [many] = boards_of(on_points(5, 2, 2), on_points(1))
     code, out, err = say(Position(many.tolist()).id)
     assert code == 0 and "for speed alone" in out and "cube" not in out

@@ -11,7 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import bgai.bots
-from bgai.arena.analysis import MARKS, Analysis, Choice, RankedPlay, Summary, analyze_record, rank_plays
+from bgai.arena.analysis import (
+    MARKS,
+    PR_PER_ERROR,
+    Analysis,
+    Choice,
+    RankedPlay,
+    Summary,
+    analyze_record,
+    rank_plays,
+)
 from bgai.arena.table import aligned
 from bgai.bots import ValueBot
 from bgai.evaluation.bearoff_tables import turned_off
@@ -28,6 +37,9 @@ from bgai.rules.position import BAR, HOME
 
 SHOWN_PLAYS = 10
 MOST_DIAGRAMS = 60  # in one HTML report, the largest errors first
+SCALE = f"PR is {PR_PER_ERROR} times the mean error; what is marked costs at least " + ", ".join(
+    f"{least} ({mark})" for least, mark in MARKS
+)
 
 
 def add_parser(subparsers: Any) -> argparse.ArgumentParser:
@@ -186,7 +198,7 @@ def report_lines(analysis: Analysis, *, everything: bool = False) -> list[str]:
     kind = f"{record.length}-point match" if record.length else "money"
     games = f"{len(record.games)} game{'s' if len(record.games) != 1 else ''}"
     lines = [f"{record.players[0]} - {record.players[1]}, {kind}, {games}, by {_how(analysis)}", ""]
-    lines += summary_lines(analysis)
+    lines += [*summary_lines(analysis), SCALE]
     for number, game in enumerate(record.games, start=1):
         shown = [c for c in analysis.choices if c.game == number and (everything or c.mark)]
         result = "unfinished" if game.winner is None else f"{record.players[game.winner]} wins {game.points}"
@@ -348,7 +360,7 @@ def html_report(analysis: Analysis, name: str) -> str:
     kind = f"{record.length}-point match" if record.length else "money"
     return _PAGE.format(
         title=escape(f"{record.players[0]} - {record.players[1]}"),
-        subtitle=escape(f"{kind}, {name}; analyzed by bgai's {_how(analysis)}. PR is 500 times the mean error."),
+        subtitle=escape(f"{kind}, {name}; analyzed by bgai's {_how(analysis)}. {SCALE}."),
         summary=_html_table(head, rows),
         games=_html_table(["game", "score", "result", *(f"PR {who}" for who in record.players)], games),
         errors="\n".join(_figure(choice, record.players) for choice in shown) or "<p>None worth a word.</p>",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -66,7 +67,13 @@ def run(args: argparse.Namespace) -> int:
     if args.build:
         return _build(path, args.men)
     if args.position is not None:
-        lines = position_lines(_tables(path), parse_id(args.position).position)
+        match = parse_id(args.position)
+        lines = position_lines(_tables(path), match.position)
+        if match.length or match.dice:
+            aside = " and ".join(["the score"] * bool(match.length) + ["the dice"] * bool(match.dice))
+            print(
+                f"for money and before the roll: {aside} of the identifier counts for nothing here", file=sys.stderr
+            )
     elif path.is_file():
         lines = info_lines(path, _tables(path), os.environ)
     else:

@@ -4,12 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: help install train train-strong test test-slow test-web lint bench clean
+.PHONY: help install train train-hour train-strong test test-slow test-web lint bench clean
 
 help:
 	@echo "make install    .venv with everything that is tested, and the referees where they exist"
 	@echo "make train      train configs/quick.toml, measure and leave three bots in runs/quick/bots"
-	@echo "make train-strong  train the strongest bot, configs/strong-1.toml to strong-10.toml"
+	@echo "make train-hour     train a bot that is better than gnubg 0-ply, configs/hour-1.toml and hour-2.toml"
+	@echo "make train-strong  train the strongest bot, configs/strong-1.toml to strong-11.toml"
 	@echo "make test       the fast tests"
 	@echo "make test-slow  the long proofs"
 	@echo "make test-web   the page in a browser (installs playwright, and Debian's chromium where apt-get may)"
@@ -36,6 +37,11 @@ $(INSTALLED): pyproject.toml constraints.txt
 train: install
 	$(BIN)/bgai train quick --resume
 
+# An hour, for a bot that is better than gnubg 0-ply.
+train-hour: install
+	$(BIN)/bgai train hour-1 --resume
+	$(BIN)/bgai train hour-2 --resume
+
 # All stages of the strongest bot, about eight hours; stopped with Ctrl-C they go on when called again.
 train-strong: install
 	$(BIN)/bgai train strong-1 --resume
@@ -48,6 +54,7 @@ train-strong: install
 	$(BIN)/bgai train strong-8 --resume
 	$(BIN)/bgai train strong-9 --resume
 	$(BIN)/bgai train strong-10 --resume
+	$(BIN)/bgai train strong-11 --resume
 
 test: install
 	$(BIN)/python -m pytest

@@ -42,7 +42,7 @@ train-hour: install
 	$(BIN)/bgai train hour-1 --resume
 	$(BIN)/bgai train hour-2 --resume
 
-# All stages of the strongest bot, about eight hours; stopped with Ctrl-C they go on when called again.
+# All stages of the strongest bot, about nine hours; stopped with Ctrl-C they go on when called again.
 train-strong: install
 	$(BIN)/bgai train strong-1 --resume
 	$(BIN)/bgai train strong-2 --resume

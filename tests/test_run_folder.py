@@ -98,10 +98,11 @@ def test_another_table_of_a_finished_run_is_not_passed_over_in_silence(train, tm
     assert train()[0] == 0
     assert "This table" not in train("--resume")[1] + train("--resume", "--set", "report.final_games=0")[1]
     for wish, words in {
-        "games=8": "report.final_games = 4, not 8; remove run/results.json, and --resume",
-        'opponents=["normal"]': "report.final_opponents = ['random'], not ['normal']; remove run/results.json",
+        "final_games=8": "report.final_games = 4, not 8; remove run/results.json, and --resume",
+        'final_opponents=["normal"]': "report.final_opponents = ['random'], not ['normal']; remove run/results.json",
+        "luckless=true": "report.luckless = False, not True; remove run/results.json",
     }.items():
-        code, out, err = train("--resume", "--set", f"report.final_{wish}")
+        code, out, err = train("--resume", "--set", f"report.{wish}")
         assert (code, err) == (0, "") and words in out.splitlines()[-1]
     (tmp_path / "run" / "results.json").unlink()
     code, out, err = train("--resume", "--set", "report.final_games=8")

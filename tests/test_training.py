@@ -612,6 +612,25 @@ def test_plies_and_gammons_are_those_of_the_games(config, tmp_path):
     assert line["backgammon_rate"] == (games.points == 3).mean()
 
 
+def test_strength_less_luck_is_what_the_arena_finds(short, tmp_path, capsys):
+    """A run's scores along the way and at the end, played again by the command on the bot that it left."""
+    less = [*"--set report.luckless=true --set report.strength_games=60 --set report.final_games=60".split()]
+    less += ["--set", 'report.final_opponents=["pubeval"]', "--set", 'report.opponents=["pubeval"]']
+    folder = tmp_path / "run"
+    assert run(short, folder, *less, "--set", "export.beginner_games=0", "--set", "export.normal_games=0") == 0
+    bot = folder / "bots" / "strong.safetensors"
+    _, card = load_checkpoint(bot)
+    words = card["measured_by"].replace("strong", str(bot)).replace("OPPONENT", "pubeval").split()
+    assert words[0] == "bgai" and words[-1] == "--luckless"
+    capsys.readouterr()
+    assert main([*words[1:], "--json", str(tmp_path / "again.json")]) == 0
+    [match] = json.loads((tmp_path / "again.json").read_text())["matches"]
+    assert any(match["luck"]) and "less luck" in capsys.readouterr().out
+    along_the_way = metrics_of(folder)[-1]["strength"]["pubeval"]
+    assert along_the_way == card["strength"]["pubeval"]
+    assert along_the_way["points_per_game"] == pytest.approx(match["points_per_game"], abs=1e-4)
+
+
 def test_games_per_second_leave_measurements_of_strength_out(short, tmp_path, monkeypatch):
     slept = []
 

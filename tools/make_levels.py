@@ -2,8 +2,9 @@
 
 These have its network, or a smaller one that is strong enough for them.
 
-    .venv/bin/python tools/make_levels.py runs/strong-10/bots/strong.safetensors --to checkpoints --games 40000 \\
-        --stages runs/strong-[1-9] runs/strong-10 --weaker checkpoints/normal.safetensors
+    .venv/bin/python tools/make_levels.py runs/strong-11/bots/strong.safetensors --to checkpoints --games 40000 \\
+        --stages runs/strong-[1-9] runs/strong-10 runs/strong-11 \\
+        --weaker checkpoints/normal.safetensors
 
 The numbers were chosen so that each level loses per decision what it should by gnubg 2-ply (docs/log.md).
 """

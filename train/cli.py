@@ -94,6 +94,7 @@ def run_train(args: argparse.Namespace) -> int:
                 opponents=config.report.final_opponents,
                 games=config.report.final_games,
                 seed=ARENA_SEED,
+                luckless=config.report.luckless,
                 quiet=args.quiet,
             )
             folder.log("results:\n" + "\n".join(table))
@@ -104,12 +105,16 @@ def run_train(args: argparse.Namespace) -> int:
 
 def _unmeasured(results: dict[str, Any], report: Report, path: Path) -> list[str]:
     """A sentence where the table of a finished run is not the one that is asked for."""
-    asked = {"games": report.final_games, "opponents": list(report.final_opponents)}
-    differing = [key for key, wish in asked.items() if report.final_games and results.get(key, wish) != wish]
+    asked = {
+        "final_games": ("games", report.final_games),
+        "final_opponents": ("opponents", list(report.final_opponents)),
+        "luckless": ("luckless", report.luckless),
+    }
     return [
-        f"This table was measured with report.final_{key} = {results[key]!r}, not {asked[key]!r}; remove {path}, and "
+        f"This table was measured with report.{key} = {results[name]!r}, not {wish!r}; remove {path}, and "
         "--resume measures the bots again."
-        for key in differing
+        for key, (name, wish) in asked.items()
+        if report.final_games and results.get(name, wish) != wish
     ]
 
 

@@ -105,6 +105,7 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
         folder.cut_metrics(-1)  # of a start that was killed before its first resume point
         folder.log(f"begun: {len(learner.parameters)} tensors, seed {run.seed}, device {run.device}")
     opponents, missing = strength.open_opponents(report.opponents)
+    eyes = strength.open_eyes(report.luckless)
     for sentence in missing:
         folder.log(f"not among the opponents: {sentence}")
     began = time.monotonic()
@@ -167,7 +168,7 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
         if not report.strength_games:
             return ""
         bot = ValueBot(network, name="now")
-        results = strength.measure(bot, opponents, games=report.strength_games, seed=ARENA_SEED)
+        results = strength.measure(bot, opponents, games=report.strength_games, seed=ARENA_SEED, eyes=eyes)
         scores = {name: result.score for name, result in results.items()}
         numbers = strength.as_numbers(scores, report.strength_games)
         folder.add_metrics({"games": done, "seconds": round(seconds(), 2), "strength": numbers})

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bgai.arena.duplicate import MatchResult, play_match
+from bgai.arena.luck import luck_seen_by
 from bgai.arena.stats import Score
-from bgai.bots import Bot, open_bot
+from bgai.bots import Bot, ValueBot, load, open_bot
 from bgai.referees import MissingReferee
 
 
@@ -26,9 +27,22 @@ def open_opponents(names: Iterable[str]) -> tuple[dict[str, Bot], list[str]]:
     return opened, missing
 
 
-def measure(bot: Bot, opponents: dict[str, Bot], *, games: int, seed: int) -> dict[str, MatchResult]:
-    """Duplicate games against each opponent."""
-    return {name: play_match(bot, opponent, games, seed, check_plays=False) for name, opponent in opponents.items()}
+def open_eyes(luckless: bool) -> ValueBot | None:
+    """Who sees the luck that is taken out of the scores: the shipped strong bot, as in `bgai arena --luckless`."""
+    return load("strong", bearoff=False) if luckless else None
+
+
+def play(bot: Bot, opponent: Bot, *, games: int, seed: int, eyes: ValueBot | None = None) -> MatchResult:
+    """Duplicate games against an opponent, scored less the luck that `eyes` see."""
+    luck = luck_seen_by(eyes, bot, opponent) if eyes else None
+    return play_match(bot, opponent, games, seed, check_plays=False, luck=luck)
+
+
+def measure(
+    bot: Bot, opponents: dict[str, Bot], *, games: int, seed: int, eyes: ValueBot | None = None
+) -> dict[str, MatchResult]:
+    """`play` against each opponent."""
+    return {name: play(bot, opponent, games=games, seed=seed, eyes=eyes) for name, opponent in opponents.items()}
 
 
 def as_numbers(scores: dict[str, Score], games: int) -> dict[str, dict[str, float]]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import itertools
-from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from bgai.arena.duplicate import ArenaError, Luck, check_games_and_seed, play_match
+from bgai.arena.duplicate import ArenaError, check_games_and_seed, play_match
+from bgai.arena.luck import luck_seen_by
 from bgai.arena.report import report
 from bgai.arena.sessions import Session, play_session
 from bgai.arena.stats import check_sprt_bounds
@@ -23,9 +23,8 @@ from bgai.arena.table import (
     session_data,
     session_lines,
 )
-from bgai.bots import Bot, ValueBot, load, open_bot
+from bgai.bots import Bot, load, open_bot
 from bgai.evaluation.cube import MOST_AWAY
-from bgai.evaluation.lookahead import luck_in_points
 from bgai.files import check_can_be_written
 from bgai.progress import progress_bar
 
@@ -161,16 +160,8 @@ def _play_all(
                 note,
                 sprt_bounds=args.sprt,
                 check_plays=False,
-                luck=None if eyes is None else _luck(eyes, bots[a], bots[b]),
+                luck=None if eyes is None else luck_seen_by(eyes, bots[a], bots[b]),
             )
-
-
-def _luck(eyes: ValueBot, bot_a: Bot, bot_b: Bot) -> Luck:
-    """By the quick sketch of `eyes`; by its network where a bot looks ahead, whose games take much longer anyway."""
-    slow = any(isinstance(bot, ValueBot) and bot.plies > 1 for bot in (bot_a, bot_b))
-    if slow or eyes.sketch is None:
-        return partial(luck_in_points, eyes.outcomes, sketch=eyes.sketch)
-    return partial(luck_in_points, eyes.sketch)
 
 
 def _result_lines(

@@ -230,7 +230,9 @@ def test_override_of_something_that_is_no_section():
             Run(games=3, batch_games=2, first_batch_games=1, workers=2, seed=2**62, learner_threads=2),
             NetworkShape("men292", (7, 6, 5)),
             Learning(0.0, 1.0, "adamw", 1, 9, 1 / 3, 1e-300, "cosine", 0.123456789012345, 2.5, 0.01, 0.0, True),
-            Report(1, 0.0, 1, 1.5, 0, (), 4, ("a\\b", 'c"d', "line\nbreak", "tab\t\x00\x7f", "Würfel ⚂ 🎲", "'")),
+            Report(
+                1, 0.0, 1, 1.5, 0, True, (), 4, ("a\\b", 'c"d', "line\nbreak", "tab\t\x00\x7f", "Würfel ⚂ 🎲", "'")
+            ),
             Export(1, 2),
         ),
     ],

@@ -926,7 +926,7 @@ def test_stopped_while_it_is_measured(config, finished, tmp_path, monkeypatch, c
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("train.results.play_match", interrupt)
+        patched.setattr("train.strength.play_match", interrupt)
         assert run(config, folder, "--resume", *words) == 130
     assert "Traceback" not in capsys.readouterr().err
     assert run(config, folder, "--resume", *words) == 0

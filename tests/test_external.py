@@ -285,6 +285,13 @@ def test_bad_clients_are_told_and_the_server_lives_on(normal):
         assert said == "Debug output OFF"
 
 
+def test_who_was_sent_away_finds_his_seat_free(normal):
+    with serving(normal, idle_seconds=0.02, most_clients=1) as port:
+        for _ in range(40):
+            with Client(port) as client:
+                assert client.lines.readline() == "Error: nothing heard for 0.02 s\n"
+
+
 def test_the_command_listens_and_ends_with_ctrl_c():
     words = [sys.executable, "-m", "bgai", "external", "--port", "0", "--bot", "random"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:

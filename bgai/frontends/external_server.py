@@ -63,27 +63,31 @@ class _Client(socketserver.BaseRequestHandler):
             if not self.server.seats.acquire(blocking=False):
                 self._say(["Error: too many clients; try again later"])
                 return
+            farewell: list[str] = []
             try:
-                self._talk()
+                farewell = self._talk()
             finally:
                 self.server.seats.release()
+            self._say(farewell)  # who has heard it may come back at once, and finds the seat free
 
-    def _talk(self) -> None:
+    def _talk(self) -> list[str]:
+        """Answer the client until one of both has enough -> what is still to be said to him."""
         player = External(self.server.bot, jacoby=self.server.jacoby)
         lines = _Lines(self.request, idle_seconds=self.server.idle_seconds, line_seconds=self.server.line_seconds)
         while not player.finished:
             try:
                 line = lines.next()
             except _LineError as error:
-                self._say([f"Error: {error}"])
                 if error.last:
-                    return
+                    return [f"Error: {error}"]
+                self._say([f"Error: {error}"])
                 continue
             if line is None:
-                return
+                return []
             with self.server.thinking:
                 answers = player.answer(line)
             self._say(answers)
+        return []
 
     def _say(self, answers: list[str]) -> None:
         if answers:

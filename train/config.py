@@ -143,7 +143,7 @@ class Report:
     """Duplicate games against each fixed opponent in a strength measurement; 0 measures nothing."""
     luckless: bool = False
     """Whether the luck of the dice, as the shipped strong bot sees it, is taken out of all scores: between good bots
-    a tenth of the games are as sure, and each takes some six times as long."""
+    a twentieth of the games are as sure, and each takes three times as long."""
     opponents: tuple[str, ...] = ("random", "pubeval")
     """Fixed opponents; those whose package is not installed are left out."""
     final_games: int = 4_000

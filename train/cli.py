@@ -106,15 +106,16 @@ def run_train(args: argparse.Namespace) -> int:
 def _unmeasured(results: dict[str, Any], report: Report, path: Path) -> list[str]:
     """A sentence where the table of a finished run is not the one that is asked for."""
     asked = {
-        "final_games": ("games", report.final_games),
-        "final_opponents": ("opponents", list(report.final_opponents)),
-        "luckless": ("luckless", report.luckless),
+        "final_games": report.final_games,
+        "final_opponents": list(report.final_opponents),
+        "luckless": report.luckless,
     }
+    found = {key: results.get(key.removeprefix("final_"), wish) for key, wish in asked.items()}
     return [
-        f"This table was measured with report.{key} = {results[name]!r}, not {wish!r}; remove {path}, and "
+        f"This table was measured with report.{key} = {found[key]!r}, not {wish!r}; remove {path}, and "
         "--resume measures the bots again."
-        for key, (name, wish) in asked.items()
-        if report.final_games and results.get(name, wish) != wish
+        for key, wish in asked.items()
+        if report.final_games and found[key] != wish
     ]
 
 

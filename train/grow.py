@@ -39,8 +39,8 @@ def grown(network: Network, hidden: Sequence[int], seed: int, *, copies: bool = 
     rng = np.random.default_rng(seed)
     for number, size in enumerate(hidden):
         if size > sizes[number]:
-            wider = _widened(layers[number], layers[number + 1], size, rng) if copies else None
-            layers[number], layers[number + 1] = wider or _padded(layers[number], layers[number + 1], size)
+            both = layers[number], layers[number + 1]
+            layers[number], layers[number + 1] = _widened(*both, size, rng) if copies else _padded(*both, size)
     return Network(network.encoding, tuple(layers), network.sketch)
 
 

@@ -200,17 +200,13 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
 
             after_hold = (share - learning.rate_hold) / max(1 - learning.rate_hold, 1e-9)
             rate = schedule(learning.schedule, learning.rate_start, learning.rate_end, after_hold)
-            pairs = Pairs(lesson.rolled, lesson.has_rival, lesson.rivals, lesson.rivals_rolled)
+            pairs = None
+            if learning.rivals:
+                pairs = Pairs(lesson.rolled, lesson.has_rival, lesson.rivals, lesson.rivals_rolled)
             try:
                 for number in range(learning.passes if len(lesson.boards) else 0):  # all_dice may have drawn none
                     order = np.random.default_rng([run.seed, batch, number])
-                    loss, squares = learner.learn(
-                        lesson.boards,
-                        lesson.targets,
-                        rate=rate,
-                        order=order,
-                        pairs=pairs if learning.rivals else None,
-                    )
+                    loss, squares = learner.learn(lesson.boards, lesson.targets, rate=rate, order=order, pairs=pairs)
                     tally.add_loss(loss, squares)
                 if sketcher:
                     order = np.random.default_rng([run.seed, batch, learning.passes])

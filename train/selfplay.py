@@ -13,7 +13,7 @@ from numba import njit, uint64
 
 from bgai.evaluation.lookahead import best_replies, look_ahead, mean_over_rolls, roll_luck
 from bgai.evaluation.search import Evaluator, Filter, best_rows, equity_of, set_certain, sifted
-from bgai.rules.dice import random_bits, rolls
+from bgai.rules.dice import fraction, random_bits, rolls
 from bgai.rules.moves import MAX_PLAYS, trusted_afterstates
 from bgai.rules.outcome import OUTCOMES, points_lost_many
 from bgai.rules.position import POINTS, turn
@@ -112,15 +112,13 @@ def play_games(
         ends = over if made is best else points_lost_many(rows[best]) > 0
         luck, rolled = np.zeros((2, len(boards), OUTCOMES), dtype=np.float32)
         if ways.without_luck and sketch is not None:
-            replies = (
-                best_replies(evaluate, boards, sketch, LUCK_SIFT)
-                if ways.luck_by_network
-                else best_replies(sketch, boards)
-            )
-            luck = roll_luck(replies.outcomes, dice)
             if ways.luck_by_network:
+                replies = best_replies(evaluate, boards, sketch, LUCK_SIFT)
                 rolled = mean_over_rolls(replies.outcomes)
                 set_certain(boards, rolled)
+            else:
+                replies = best_replies(sketch, boards)
+            luck = roll_luck(replies.outcomes, dice)
         played.append((boards, outcomes[best], ends, made != best, luck, aside, rolled, *rivals, numbers))
         lengths[numbers] = ply + 1
         points[numbers] = lost
@@ -169,7 +167,7 @@ def _drawn_games(share, seed, games, ply):
     drawn = np.empty(games.shape[0], dtype=np.bool_)
     for i in range(games.shape[0]):
         bits = random_bits(random_bits(seed, games[i], ply), 3, 0)  # not the bits of the dice
-        drawn[i] = (bits >> uint64(11)) / 9007199254740992.0 < share
+        drawn[i] = fraction(bits) < share
     return drawn
 
 
@@ -210,14 +208,14 @@ def _drawn_rows(outcomes, starts, best, explore, seed, games, ply):
     for i in range(best.shape[0]):
         first, end = starts[i], starts[i + 1]
         bits = random_bits(random_bits(seed, games[i], ply), 1, 0)  # not the bits of the dice
-        if end - first < 2 or (bits >> uint64(11)) / 9007199254740992.0 >= explore:
+        if end - first < 2 or fraction(bits) >= explore:
             continue
         lowest = equity_of(outcomes, best[i])
         total = 0.0
         for row in range(first, end):
             total += math.exp((lowest - equity_of(outcomes, row)) / _NEARNESS) if row != best[i] else 0.0
         bits = random_bits(bits, 0, 0)
-        left = total * ((bits >> uint64(11)) / 9007199254740992.0)
+        left = total * fraction(bits)
         for row in range(first, end):
             left -= math.exp((lowest - equity_of(outcomes, row)) / _NEARNESS) if row != best[i] else 0.0
             if left < 0:

@@ -8,9 +8,9 @@ played as well as anything else.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, uint64
+from numba import njit
 
-from bgai.rules.dice import random_bits
+from bgai.rules.dice import fraction, random_bits
 from bgai.rules.position import BAR, MEN, POINTS, start_board
 
 _STREAM = 1 << 40  # of the random bits; dice take the plies below
@@ -99,4 +99,4 @@ def _shut_out(board, side):
 @njit(cache=True, nogil=True)
 def _chance(seed, game, number):
     """The `number`-th draw of a game, from 0 to below 1."""
-    return (random_bits(seed, game, _STREAM + number) >> uint64(11)) / 9007199254740992.0
+    return fraction(random_bits(seed, game, _STREAM + number))

@@ -12,15 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from bgai.evaluation.search import (
-    Evaluator,
-    Filter,
-    best_rows,
-    candidates,
-    equities,
-    set_certain,
-    sifted,
-)
+from bgai.evaluation.search import Evaluator, Filter, best_rows, candidates, equities, set_certain, sifted
 from bgai.rules.dice import ROLL_CHANCES, ROLL_NUMBERS, ROLLS
 from bgai.rules.moves import MAX_PLAYS, trusted_afterstates
 from bgai.rules.outcome import OUTCOMES, points_lost_many, turn_outcomes

@@ -31,6 +31,12 @@ def random_bits(seed, game, ply):
 
 
 @njit(cache=True, nogil=True)
+def fraction(bits):
+    """64 random bits as a number from 0 to below 1."""
+    return (bits >> uint64(11)) / 9007199254740992.0
+
+
+@njit(cache=True, nogil=True)
 def board_bits(seed, board):
     """64 random bits that belong to this seed and board [26]."""
     bits = uint64(seed)

@@ -212,6 +212,8 @@ def test_command_on_files_and_ids(tmp_path, capsys):
     assert "no double" in out and out.startswith("money; cube 1 in the middle\n")
     assert main(["analyze", "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:5:10", "--depth", "1"]) == 0
     assert "8/5 6/5" in capsys.readouterr().out
+    assert main(["analyze", "XGID=-b----E-C---eE---c-e----B-:1:1:1:00:0:0:0:0:10", "--depth", "1"]) == 0
+    assert "no redouble: redoubling would cost" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,13 @@ def test_the_curves_of_a_run():
     assert small["games_per_second"] == ([600, 6_000], [1500.0, 1500.0])
 
 
+def test_scores_less_luck_are_a_curve_of_their_own():
+    less = [{**strength(games, pubeval=0.6), "luckless": True} for games in (9_000, 12_000)]
+    _, curves, _ = read_curves(write_run("run", [*LINES, *less]), "mine")
+    assert list(curves) == ["random", "pubeval", "pubeval, less luck"]
+    assert curves["pubeval"].games == [0, 1_200, 6_000] and curves["pubeval, less luck"].games == [9_000, 12_000]
+
+
 def test_a_score_without_an_interval_and_a_line_cut_short_do_no_harm():
     run = write_run("run", LINES)
     with open(run / "metrics.jsonl", "a") as file:

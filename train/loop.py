@@ -171,7 +171,8 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
         results = strength.measure(bot, opponents, games=report.strength_games, seed=ARENA_SEED, eyes=eyes)
         scores = {name: result.score for name, result in results.items()}
         numbers = strength.as_numbers(scores, report.strength_games)
-        folder.add_metrics({"games": done, "seconds": round(seconds(), 2), "strength": numbers})
+        measured = {"luckless": report.luckless, "strength": numbers}
+        folder.add_metrics({"games": done, "seconds": round(seconds(), 2), **measured})
         for name, score in scores.items():
             board.add_scalar(f"strength/{name}", score.mean, done)
         sentence = ", ".join(f"{score} against {name}" for name, score in scores.items())

@@ -72,7 +72,7 @@ class Curves(NamedTuple):
     """What is drawn of one run."""
 
     name: str
-    strength: dict[str, Strength]  # by opponent
+    strength: dict[str, Strength]  # by opponent, scores less luck apart from plain ones
     learning: dict[str, tuple[list[int], list[float]]]  # of each small panel: games, values
 
 
@@ -137,8 +137,9 @@ def read_curves(path: Path, name: str) -> Curves:
     learning: dict[str, tuple[list[int], list[float]]] = {key: ([], []) for key in SMALL_PANELS}
     try:
         for line in lines:
+            less_luck = ", less luck" if line.get("luckless") else ""
             for opponent, score in line.get("strength", {}).items():
-                curve = strength.setdefault(opponent, Strength([], [], [], []))
+                curve = strength.setdefault(opponent + less_luck, Strength([], [], [], []))
                 interval = float(score["interval"])
                 curve.games.append(line["games"])
                 curve.minutes.append(float(line["seconds"]) / 60)

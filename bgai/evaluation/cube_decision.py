@@ -183,6 +183,7 @@ def _action(values: np.ndarray, equities: np.ndarray, beavers: bool) -> Action:
 
 def _why(action: Action, equities: np.ndarray, match: Match) -> str:
     no_double, take, passed = (float(value) for value in equities)
+    doubling = "redoubling" if match.cube_owner == match.turn else "doubling"
     if action == "no cube":
         if match.crawford:
             return "this is the Crawford game: nobody doubles"
@@ -199,12 +200,12 @@ def _why(action: Action, equities: np.ndarray, match: Match) -> str:
         gain = f"gains {take - no_double:.3f}"
         if round(take - no_double, 3) == 0:  # as after Crawford, often
             gain = "now or at the next turn is the same"
-        return f"doubling {gain}; a pass would give {passed - take:.3f} away"
+        return f"{doubling} {gain}; a pass would give {passed - take:.3f} away"
     if action == "double, beaver":
-        return f"doubling loses less than rolling on, but the other is the favourite: {take:+.3f}"
+        return f"{doubling} loses less than rolling on, but the other is the favourite: {take:+.3f}"
     if take < 0 and not match.length:
-        return f"doubling would cost {no_double - take:.3f}, and where beavers are played it is a beaver"
-    return f"doubling would cost {no_double - min(take, passed):.3f}"
+        return f"{doubling} would cost {no_double - take:.3f}, and where beavers are played it is a beaver"
+    return f"{doubling} would cost {no_double - min(take, passed):.3f}"
 
 
 def _answer(equities: np.ndarray, match: Match) -> tuple[Answer, str]:

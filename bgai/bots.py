@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -305,6 +306,18 @@ def find_bot_file(text: str) -> Path:
         "@3 behind it to look ahead; commands and bgai.bots.open_bot also take random, pubeval, gnubg:PLIES, "
         "bgsage:PLIES, and engines as ubgi:COMMAND, http:URL and python:MODULE:FUNCTION"
     )
+
+
+def has_tables(bot: Bot) -> bool:
+    """Whether the exact tables value pure bearoffs for a bot."""
+    return isinstance(bot, ValueBot) and bot.bearoff is not None
+
+
+def told_of_tables(bots: Iterable[Bot]) -> list[str]:
+    """A sentence below results: that tables were used, or none. They are not the same on every machine."""
+    if not any(map(has_tables, bots)):
+        return []
+    return ["pure bearoffs of bgai's bots are valued by the exact tables (BGAI_BEAROFF=off: by the network)"]
 
 
 def open_bot(text: str, *, bearoff: bool = True) -> Bot:

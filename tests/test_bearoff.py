@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import json
 import os
 from fractions import Fraction
 from math import comb
@@ -560,6 +561,22 @@ def test_a_bot_uses_the_tables_where_they_are(small, tmp_path, monkeypatch, bot_
         assert bgai.load(bot_file).bearoff is None
     monkeypatch.setenv("BGAI_BEAROFF", "on")
     assert bgai.load(bot_file).bearoff is found
+
+
+def test_measurements_say_whether_they_are_with_the_tables(small, tmp_path, monkeypatch, bot_file, capsys):
+    monkeypatch.setenv("BGAI_CACHE", str(tmp_path / "cache"))
+    write_tables(tmp_path / "cache" / FILE, small)
+    commands = (
+        ["arena", str(bot_file), "random", "--games", "2"],
+        ["rate", str(bot_file), "--benchmark"],
+    )
+    for command in commands:
+        for off, told in (("off", 0), ("on", 1)):
+            monkeypatch.setenv("BGAI_BEAROFF", off)
+            assert main([*command, "--json", str(tmp_path / "out.json")]) == 0
+            assert capsys.readouterr().out.count("by the exact tables") == told
+            found = [bot["bearoff_tables"] for bot in json.loads((tmp_path / "out.json").read_text())["bots"]]
+            assert found == [bool(told), False][: len(found)]
 
 
 def test_training_never_uses_the_tables(small, tmp_path, monkeypatch, bot_file):

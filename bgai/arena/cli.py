@@ -23,7 +23,7 @@ from bgai.arena.table import (
     session_data,
     session_lines,
 )
-from bgai.bots import Bot, load, open_bot
+from bgai.bots import Bot, has_tables, load, open_bot, told_of_tables
 from bgai.evaluation.cube import MOST_AWAY
 from bgai.files import check_can_be_written
 from bgai.progress import progress_bar
@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
         _play_all(bots, labels, args, session, results)
     except KeyboardInterrupt:
         interrupted = True
-    lines = _result_lines(labels, args, session, results) if results else []
+    lines = [*_result_lines(labels, args, session, results), *told_of_tables(bots)] if results else []
     data = _data(bots, labels, args, session, results, interrupted)
     return report(lines, data, args.json, interrupted=interrupted)
 
@@ -189,7 +189,13 @@ def _data(
         "sprt": None if args.sprt is None else {"low": args.sprt[0], "high": args.sprt[1]},
         "interrupted": interrupted,
         "bots": [
-            {"label": label, "bot": text, "name": bot.name, "description": bot.description}
+            {
+                "label": label,
+                "bot": text,
+                "name": bot.name,
+                "description": bot.description,
+                "bearoff_tables": has_tables(bot),
+            }
             for label, text, bot in zip(labels, args.bots, bots, strict=True)
         ],
         "matches": [

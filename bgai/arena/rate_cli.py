@@ -28,7 +28,7 @@ from bgai.arena.rating import (
 from bgai.arena.report import report
 from bgai.arena.stats import CONFIDENCE, Score
 from bgai.arena.table import aligned, distinct_labels
-from bgai.bots import Bot, open_bot
+from bgai.bots import Bot, has_tables, open_bot, told_of_tables
 from bgai.files import check_can_be_written
 from bgai.progress import progress_bar
 
@@ -105,7 +105,7 @@ def run(args: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         interrupted = True
     rated = list(results.values())
-    lines = result_lines(rated) if rated else []
+    lines = [*result_lines(rated), *told_of_tables(bots)] if rated else []
     if rated and benchmark is not None:
         lines = [benchmark_line(benchmark), *lines]
     return report(lines, _data(args, bots, rated, benchmark, interrupted), args.json, interrupted=interrupted)
@@ -278,7 +278,7 @@ def _data(
         "confidence": CONFIDENCE,
         "interrupted": interrupted,
         "bots": [
-            {"bot": text, "name": bot.name, "description": bot.description}
+            {"bot": text, "name": bot.name, "description": bot.description, "bearoff_tables": has_tables(bot)}
             for text, bot in zip(args.bots, bots, strict=True)
         ],
         "ratings": [

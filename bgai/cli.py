@@ -140,6 +140,7 @@ def add_warm_parser(subparsers: Any) -> None:
 
 def _info(args: argparse.Namespace) -> int:
     from bgai.bots import ValueBot, find_bot_file, open_bot
+    from bgai.progress import printable
 
     bot = open_bot(args.bot)
     if not isinstance(bot, ValueBot):
@@ -153,12 +154,15 @@ def _info(args: argparse.Namespace) -> int:
     print(f"pure bearoffs: {'by exact tables' if bot.bearoff else 'by the network'}")
     card = dict(bot.card)
     config, strength = str(card.pop("config", "")), card.pop("strength", None)
-    for key, value in sorted(card.items()):
-        print(f"{key}: {value}")
-    for name, score in strength.items() if isinstance(strength, dict) else ():
-        print(f"strength against {name}: {_score_text(score)}")
+    told = [f"{key}: {value}" for key, value in sorted(card.items())]
+    if isinstance(strength, dict):
+        told += [f"strength against {name}: {_score_text(score)}" for name, score in strength.items()]
     if config:
-        print("config:\n  " + "\n  ".join(config.splitlines()))
+        told += ["config:", *(f"  {line}" for line in config.splitlines())]
+    if told:
+        print("its card says:")
+    for line in told:  # whatever a stranger wrote there
+        print(f"  {printable(line)}")
     return 0
 
 
@@ -166,7 +170,7 @@ def _score_text(score: Any) -> str:
     try:
         points, interval, games = score["points_per_game"], score["interval"], score["games"]
         return f"{points:+.3f} ± {interval:.3f} points per game over {games:,} games"
-    except (KeyError, TypeError, ValueError):  # a card by another hand
+    except (KeyError, TypeError, ValueError, OverflowError):  # a card by another hand
         return str(score)
 
 

@@ -1,4 +1,4 @@
-"""How long work shows that it goes on, and goes on when nobody reads that any more."""
+"""How long work shows that it goes on, and goes on when nobody reads that any more; what is safe to show."""
 
 from __future__ import annotations
 
@@ -7,6 +7,11 @@ import sys
 from typing import Any, Literal
 
 from tqdm import tqdm
+
+
+def printable(text: str) -> str:
+    """The text, with ? for what could do something to a terminal or a picture other than be read."""
+    return "".join(sign if sign.isprintable() else "?" for sign in text)
 
 
 class Lasting:

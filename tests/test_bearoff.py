@@ -579,7 +579,8 @@ def test_measurements_say_whether_they_are_with_the_tables(small, tmp_path, monk
             assert found == [bool(told), False][: len(found)]
 
 
-def test_training_never_uses_the_tables(small, tmp_path, monkeypatch, bot_file):
+def test_training_and_the_eyes_that_see_luck_never_use_the_tables(small, tmp_path, monkeypatch, bot_file):
+    from bgai.arena.luck import open_eyes
     from train.results import graded_bots
     from train.strength import open_opponents
 
@@ -587,7 +588,7 @@ def test_training_never_uses_the_tables(small, tmp_path, monkeypatch, bot_file):
     write_tables(tmp_path / "cache" / FILE, small)
     opened, _ = open_opponents([str(bot_file)])
     bot_file.rename(tmp_path / "strong.safetensors")
-    for bot in (*opened.values(), *graded_bots(tmp_path).values()):
+    for bot in (*opened.values(), *graded_bots(tmp_path).values(), open_eyes()):
         assert isinstance(bot, ValueBot) and bot.bearoff is None
 
 
@@ -693,19 +694,19 @@ def test_the_command_knows_positions(say):
     assert code == 2 and "there are no bearoff tables" in err
     say("--build", "--men", "2")
     code, out, err = say(sure_id)
-    assert code == 0 and "wins 52.78%" in out and "cube his: +0.1111, double, take" in out
+    assert code == 0 and "wins 52.78%" in out and "cube his: +0.1111, redouble, take" in out
     xgid, bare = (
         "XGID=--A--A------------------a-:0:0:1:00:0:0:0:0:10",
         "--A--A------------------a-:0:0:1:00:0:0:0:0:10",
     )
     assert say(xgid) == say(bare) == say(f"{sure_id}:cAkAAAAAAAAE") == (0, out, "")
     for field, what in (
-        (":0:0:1:21:0:0:0:0:10", "the dice"),
-        (":0:0:1:00:2:0:0:5:10", "the score"),
-        (":0:0:1:21:2:0:0:5:10", "the score and the dice"),
+        (":0:0:1:21:0:0:0:0:10", "the dice of the identifier count"),
+        (":0:0:1:00:2:0:0:5:10", "the score of the identifier counts"),
+        (":0:0:1:21:2:0:0:5:10", "the score and the dice of the identifier count"),
     ):
         code, told, err = say(xgid[: xgid.index(":")] + field)
-        assert (code, told) == (0, out) and f": {what} of the identifier counts for nothing here" in err
+        assert (code, told) == (0, out) and f": {what} for nothing here" in err
     [many] = boards_of(on_points(5, 2, 2), on_points(1))
     code, out, err = say(Position(many.tolist()).id)
     assert code == 0 and "for speed alone" in out and "cube" not in out

@@ -337,16 +337,31 @@ def test_info_prints_the_card(say, tmp_path):
         "network: men196 inputs, hidden [20]",
         "looks ahead: 1 ply (gnubg would say 0)",
         "pure bearoffs: by the network",
-        "games: 12",
-        "name: wild",
-        "strength against luck: none",
-        "strength against pubeval: -0.250 ± 0.031 points per game over 4,000 games",
-        "config:",
-        "  [run]",
-        "  seed = 1",
+        "its card says:",
+        "  games: 12",
+        "  name: wild",
+        "  strength against luck: none",
+        "  strength against pubeval: -0.250 ± 0.031 points per game over 4,000 games",
+        "  config:",
+        "    [run]",
+        "    seed = 1",
     ]
     code, out, _ = say("info", "random")
     assert code == 0 and out.startswith("random: ")
+
+
+def test_info_shows_a_strangers_card_without_doing_what_it_says(say, tmp_path):
+    score = {"points_per_game": 10**400, "interval": 1.0, "games": 3}
+    card = {
+        "\x1b[2J": "\x07",
+        "name": "a\nlooks ahead: 3 plies",
+        "strength": {"x": score},
+        "config": "\x1b[2J",
+    }
+    code, out, err = say("info", str(save_random_bot(tmp_path / "wild.safetensors", card)))
+    assert (code, err) == (0, "") and "\x1b" not in out and "\x07" not in out
+    assert "  name: a?looks ahead: 3 plies" in out.splitlines() and "  ?[2J: ?" in out.splitlines()
+    assert "  strength against x: {'" in out
 
 
 def test_arena_plays_a_file(say, bot_file):

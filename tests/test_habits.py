@@ -97,8 +97,9 @@ def test_habits_are_kept_in_the_bot_file(network, tmp_path, rolled):
 @pytest.mark.parametrize(
     "told",
     [1, [], {}, {"noise": 1}, {"margin": "x"}, {"margin": -1}, {"margin": 1e9}, {"margin": True},
+     {"margin": 10**400}, {"margin": 0.1, "noise": float("nan")},
      {"margin": 0.1, "z": 1}, {"margin": 0.1, "seed": -1}, {"margin": 0.1, "seed": 0.5}],
-    ids=str,
+    ids=lambda told: str(told)[:30],
 )  # fmt: skip
 def test_wrong_habits_are_told(told, network, tmp_path):
     file = tmp_path / "weak.safetensors"

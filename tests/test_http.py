@@ -222,6 +222,12 @@ def test_batch_answers_in_order_and_each_for_itself(client):
     assert answers[2]["plays"][0]["play"] == "24/13"
 
 
+@pytest.mark.parametrize("ask_for", [[], {}, 1, None, "nonsense"])
+def test_a_batch_of_no_known_kind_is_refused_in_a_sentence(client, ask_for):
+    answer = ask(client, "batch", ask=ask_for, positions=[{"position": START}])
+    assert answer.status_code == 400 and answer.json()["message"].startswith("ask must be ")
+
+
 def test_a_batch_may_be_as_long_as_it_is_promised(client):
     xgid = "XGID=-b----E-C---eE---c-e----B-:0:0:1:00:0:0:0:5:10"
     body = {"ask": "legal", "positions": [{"position": xgid, "dice": [3, 1]}] * 1000}

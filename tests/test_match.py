@@ -257,6 +257,7 @@ def test_a_match_can_be_played_without_the_crawford_rule():
         ({"length": 5, "score": (1, -2)}, "the score of player 1 must be a whole number from 0"),
         ({"turn": 2, "decision": "roll"}, "turn must be a whole number from 0 to 1"),
         ({"decision": "wait"}, "decision must be one of opening, roll"),
+        ({"decision": []}, "decision must be one of opening, roll"),
         ({"decision": "play"}, "decision 'play' needs the dice"),
         ({"decision": "roll", "dice": (3, 1)}, "there can be no dice while decision is 'roll'"),
         ({"decision": "play", "dice": (7, 1)}, "dice: a roll is two whole numbers from 1 to 6"),
@@ -297,3 +298,9 @@ def test_what_is_no_play_is_told(play):
     match = Match(length=5, turn=0, decision="roll").roll((3, 1))
     with pytest.raises(IllegalPlay, match="a play is a Play"):
         match.play(play)
+
+
+@pytest.mark.parametrize("kind", [0, 4, True, "1", [], {}, 1.0])
+def test_what_is_no_resignation_is_told(kind):
+    with pytest.raises(IllegalAction, match="one resigns 1, 2 or 3"):
+        Match(decision="roll").resign(kind)

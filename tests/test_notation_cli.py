@@ -162,6 +162,7 @@ def test_the_board_in_the_terminal(say):
     [
         (Match(), "both throw a die to begin"),
         (Match(decision="roll"), "player 0 to roll or double"),
+        (Match(decision="roll", cube=2, cube_owner=0), "player 0 to roll or redouble"),
         (Match(length=1, decision="roll", turn=1), "player 1 to roll"),
         (Match(decision="roll", cube=2, cube_owner=0).double(), "player 0 redoubles to 4, player 1 to answer"),
         (Match(decision="roll").double(), "player 0 doubles to 2, player 1 to answer"),

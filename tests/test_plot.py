@@ -61,6 +61,13 @@ def test_scores_less_luck_are_a_curve_of_their_own():
     assert curves["pubeval"].games == [0, 1_200, 6_000] and curves["pubeval, less luck"].games == [9_000, 12_000]
 
 
+def test_names_that_no_picture_can_hold():
+    lines = [strength(games, **{"a\ud800b\x01": 0.5}) for games in (0, 1_000)]
+    curves = read_curves(write_run("run", lines), "mine")
+    assert list(curves.strength) == ["a?b?"]
+    ElementTree.fromstring(picture([curves], ".svg"))
+
+
 def test_a_score_without_an_interval_and_a_line_cut_short_do_no_harm():
     run = write_run("run", LINES)
     with open(run / "metrics.jsonl", "a") as file:
@@ -144,6 +151,7 @@ def test_letters_without_a_font_are_told_in_one_sentence(capsys, monkeypatch):
         ("empty", "empty has no measurement of strength yet, and a curve needs two"),
         ("short", "short has only one measurement of strength yet, and a curve needs two"),
         ("run short", "short has only one measurement"),
+        ("mixed", "mixed has only one plain measurement and one less luck of strength yet"),
         ("endless", "endless/metrics.jsonl is not as bgai writes it"),
         ("strange", "strange/metrics.jsonl is not as bgai writes it"),
         ("run --out curve.gif", "curve.gif should end in .svg or .png"),
@@ -158,6 +166,7 @@ def test_a_mistake_is_told_in_one_sentence(capsys, words, sentence):
     write_run("empty", [])
     write_run("run", LINES)
     write_run("short", LINES[:2])
+    write_run("mixed", [LINES[0], {**strength(9_000, pubeval=0.6), "luckless": True}])
     write_run("endless", [*LINES, {**learning(9_000), "loss": 10**400}])
     write_run("strange", [{"games": 3, "strength": {"random": 2.5}}])
     before = sorted(Path().rglob("*"))

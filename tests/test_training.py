@@ -621,9 +621,9 @@ def test_strength_less_luck_is_what_the_arena_finds(short, tmp_path, capsys):
     bot = folder / "bots" / "strong.safetensors"
     _, card = load_checkpoint(bot)
     words = card["measured_by"].replace("strong", str(bot)).replace("OPPONENT", "pubeval").split()
-    assert words[0] == "bgai" and words[-1] == "--luckless"
+    assert words[:2] == ["BGAI_BEAROFF=off", "bgai"] and words[-1] == "--luckless"
     capsys.readouterr()
-    assert main([*words[1:], "--json", str(tmp_path / "again.json")]) == 0
+    assert main([*words[2:], "--json", str(tmp_path / "again.json")]) == 0
     [match] = json.loads((tmp_path / "again.json").read_text())["matches"]
     assert any(match["luck"]) and "less luck" in capsys.readouterr().out
     along_the_way = metrics_of(folder)[-1]["strength"]["pubeval"]
@@ -693,6 +693,10 @@ def test_finished_run_is_measured_and_exported(short, tmp_path, capsys, monkeypa
         _, card = load_checkpoint(folder / "bots" / f"{level}.safetensors")
         assert card["strength"]["random"]["games"] == 4
     before = tensors_of(folder)
+    results = json.loads((folder / "results.json").read_text())
+    (folder / "results.json").write_text(json.dumps({key: results[key] for key in results if key != "luckless"}))
+    assert run(short, folder, "--resume", *words, "--set", "report.luckless=true") == 0  # of an older bgai
+    assert "measured with report.luckless = False, not True" in capsys.readouterr().out
     assert run(short, folder, "--resume", *words) == 0
     out = capsys.readouterr().out
     assert "nothing left to train" in out and "\n".join(table) in out

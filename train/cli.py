@@ -110,6 +110,7 @@ def _unmeasured(results: dict[str, Any], report: Report, path: Path) -> list[str
         "final_opponents": list(report.final_opponents),
         "luckless": report.luckless,
     }
+    results = {"luckless": False, **results}  # those of older runs do not say it
     found = {key: results.get(key.removeprefix("final_"), wish) for key, wish in asked.items()}
     return [
         f"This table was measured with report.{key} = {found[key]!r}, not {wish!r}; remove {path}, and "

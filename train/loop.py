@@ -22,6 +22,7 @@ import torch
 from torch.utils.tensorboard import SummaryWriter
 
 import bgai.bots
+from bgai.arena.luck import open_eyes
 from bgai.bots import ValueBot
 from bgai.evaluation.checkpoint import save_checkpoint
 from bgai.evaluation.encoding import encoding
@@ -105,7 +106,7 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
         folder.cut_metrics(-1)  # of a start that was killed before its first resume point
         folder.log(f"begun: {len(learner.parameters)} tensors, seed {run.seed}, device {run.device}")
     opponents, missing = strength.open_opponents(report.opponents)
-    eyes = strength.open_eyes(report.luckless)
+    eyes = open_eyes() if report.luckless else None
     for sentence in missing:
         folder.log(f"not among the opponents: {sentence}")
     began = time.monotonic()
@@ -174,7 +175,7 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
         measured = {"luckless": report.luckless, "strength": numbers}
         folder.add_metrics({"games": done, "seconds": round(seconds(), 2), **measured})
         for name, score in scores.items():
-            board.add_scalar(f"strength/{name}", score.mean, done)
+            board.add_scalar(f"strength{'_less_luck' * report.luckless}/{name}", score.mean, done)
         sentence = ", ".join(f"{score} against {name}" for name, score in scores.items())
         folder.log(f"{done:,} games: {sentence}")
         return sentence

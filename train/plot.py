@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bgai.files import write_atomically
+from bgai.progress import printable
 
 ENDINGS = (".svg", ".png")
 SMALL_PANELS = {"loss": "loss", "games_per_second": "games per second", "gammon_rate": "gammons, share of games"}
@@ -57,6 +58,10 @@ PNG_DPI = 200
 
 class NothingToPlot(ValueError):
     """A run has no curve yet, or the picture cannot be written as asked; the message says why."""
+
+
+LESS_LUCK = ", less luck"
+"""Behind an opponent's name where the luck of the dice is taken out of the scores: a curve of its own."""
 
 
 class Strength(NamedTuple):
@@ -137,9 +142,9 @@ def read_curves(path: Path, name: str) -> Curves:
     learning: dict[str, tuple[list[int], list[float]]] = {key: ([], []) for key in SMALL_PANELS}
     try:
         for line in lines:
-            less_luck = ", less luck" if line.get("luckless") else ""
+            less_luck = LESS_LUCK if line.get("luckless") else ""
             for opponent, score in line.get("strength", {}).items():
-                curve = strength.setdefault(opponent + less_luck, Strength([], [], [], []))
+                curve = strength.setdefault(printable(opponent) + less_luck, Strength([], [], [], []))
                 interval = float(score["interval"])
                 curve.games.append(line["games"])
                 curve.minutes.append(float(line["seconds"]) / 60)
@@ -153,7 +158,9 @@ def read_curves(path: Path, name: str) -> Curves:
         raise NothingToPlot(f"{folder.metrics} is not as bgai writes it: see the line {str(line)[:60]}...") from None
     longest = max((len(curve.games) for curve in strength.values()), default=0)
     if longest < 2:
-        count = "only one measurement" if longest else "no measurement"
+        count = "no measurement" if not longest else "only one measurement"
+        if len({name.endswith(LESS_LUCK) for name in strength}) == 2:
+            count = "only one plain measurement and one less luck"
         raise NothingToPlot(
             f"{path} has {count} of strength yet, and a curve needs two; "
             "report.strength_first and report.strength_games of its config say when it is measured"

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bgai.arena.duplicate import MatchResult
+from bgai.arena.luck import open_eyes
 from bgai.arena.table import Pairing, cross_table, distinct_labels, match_lines
 from bgai.bots import LEVELS, Bot, ValueBot
 from bgai.evaluation.checkpoint import load_checkpoint, save_checkpoint
@@ -49,7 +50,7 @@ def measure_bots(
     """
     levels = graded_bots(bots)
     fixed, missing = strength.open_opponents(opponents)
-    eyes = strength.open_eyes(luckless)
+    eyes = open_eyes() if luckless else None
     everyone: list[Bot] = [*levels.values(), *fixed.values()]
     labels = distinct_labels([*levels, *fixed])
     pairings = [(a, b) for a, b in itertools.combinations(range(len(everyone)), 2) if a < len(levels)]
@@ -63,7 +64,8 @@ def measure_bots(
         scores |= {labels[a]: match.score.turned() for (a, b), match in matches.items() if b == number}
         network, card = load_checkpoint(bots / f"{level}.safetensors")
         card["strength"] = strength.as_numbers(scores, games)
-        card["measured_by"] = f"bgai arena {level} OPPONENT --games {games} --seed {seed}" + " --luckless" * luckless
+        command = f"bgai arena {level} OPPONENT --games {games} --seed {seed}" + " --luckless" * luckless
+        card["measured_by"] = f"BGAI_BEAROFF=off {command}"
         save_checkpoint(bots / f"{level}.safetensors", network, card)
     table = [*cross_table(labels, matches), "", *match_lines(labels, matches)]
     table += [f"not played: {sentence}" for sentence in missing]

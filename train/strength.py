@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from bgai.arena.duplicate import MatchResult, play_match
 from bgai.arena.luck import luck_seen_by
 from bgai.arena.stats import Score
-from bgai.bots import Bot, ValueBot, load, open_bot
+from bgai.bots import Bot, ValueBot, open_bot
 from bgai.referees import MissingReferee
 
 
@@ -25,11 +25,6 @@ def open_opponents(names: Iterable[str]) -> tuple[dict[str, Bot], list[str]]:
         except MissingReferee as error:
             missing.append(str(error))
     return opened, missing
-
-
-def open_eyes(luckless: bool) -> ValueBot | None:
-    """Who sees the luck that is taken out of the scores: the shipped strong bot, as in `bgai arena --luckless`."""
-    return load("strong", bearoff=False) if luckless else None
 
 
 def play(bot: Bot, opponent: Bot, *, games: int, seed: int, eyes: ValueBot | None = None) -> MatchResult:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bgai.arena.duplicate import ArenaError, check_games_and_seed, play_match
-from bgai.arena.luck import luck_seen_by
+from bgai.arena.luck import luck_seen_by, open_eyes
 from bgai.arena.report import report
 from bgai.arena.sessions import Session, play_session
 from bgai.arena.stats import check_sprt_bounds
@@ -23,7 +23,7 @@ from bgai.arena.table import (
     session_data,
     session_lines,
 )
-from bgai.bots import Bot, has_tables, load, open_bot, told_of_tables
+from bgai.bots import Bot, has_tables, open_bot, told_of_tables
 from bgai.evaluation.cube import MOST_AWAY
 from bgai.files import check_can_be_written
 from bgai.progress import progress_bar
@@ -139,7 +139,7 @@ def _play_all(
     results: dict[Pairing, Any],
 ) -> None:
     """Fill `results` match by match after every batch: when Ctrl-C comes they hold what was played."""
-    eyes = load("strong") if args.luckless else None
+    eyes = open_eyes() if args.luckless else None
     for a, b in itertools.combinations(range(len(bots)), 2):
         with progress_bar(total=args.games, desc=f"{labels[a]} - {labels[b]}", unit=" games") as bar:
 

@@ -5,8 +5,13 @@ from __future__ import annotations
 from functools import partial
 
 from bgai.arena.duplicate import Luck
-from bgai.bots import Bot, ValueBot
+from bgai.bots import Bot, ValueBot, load
 from bgai.evaluation.lookahead import luck_in_points
+
+
+def open_eyes() -> ValueBot:
+    """Who sees the luck: the shipped strong bot, without the bearoff tables, the same on every machine."""
+    return load("strong", bearoff=False)
 
 
 def luck_seen_by(eyes: ValueBot, bot_a: Bot, bot_b: Bot) -> Luck:

@@ -38,12 +38,12 @@ class Habits:
     def __post_init__(self) -> None:
         for name in ("margin", "noise", "blots", "points", "back"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            if isinstance(value, bool) or not isinstance(value, int | float):
                 raise ValueError(f"habits.{name} should be a number, not {value!r}")
-            if abs(value) > 10 or (value < 0 and name in ("margin", "noise")):
-                raise ValueError(f"habits.{name} is out of bounds: {value!r}")
+            if not abs(value) <= 10 or (value < 0 and name in ("margin", "noise")):  # also what is not finite
+                raise ValueError(f"habits.{name} is out of bounds: {value!r:.30}")
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or not 0 <= self.seed < 2**63:
-            raise ValueError(f"habits.seed should be a whole number from 0 to 2^63 - 1, not {self.seed!r}")
+            raise ValueError(f"habits.seed should be a whole number from 0 to 2^63 - 1, not {self.seed!r:.30}")
 
     def as_card(self) -> dict[str, float]:
         """Plain numbers for a bot's card."""

@@ -26,7 +26,7 @@ from bgai.bots import ValueBot
 from bgai.evaluation.bearoff_tables import turned_off
 from bgai.evaluation.cube_decision import CubeDecision, cube_plies
 from bgai.files import check_apart, check_can_be_written, write_atomically
-from bgai.frontends.match_text import due_text, table_text
+from bgai.frontends.match_text import cube_action_text, due_text, table_text
 from bgai.frontends.notation_cli import is_file
 from bgai.frontends.svg import draw_svg
 from bgai.notation.ids import parse_id, whole_id
@@ -164,21 +164,20 @@ def play_lines(ranked: list[RankedPlay], most: int = SHOWN_PLAYS) -> list[str]:
 
 def cube_lines(cube: CubeDecision, match: Match) -> list[str]:
     """The cube decision of a match in words and numbers."""
-    double = "redouble" if match.cube_owner == match.turn else "double"
     rows = [["", "equity"] + ["wins the match"] * (cube.match_chances is not None)]
-    names = (f"no {double}", f"{double}, take", f"{double}, pass")
+    names = ("no double", "double, take", "double, pass")
     for k, (name, value) in enumerate(zip(names, (cube.no_double, cube.double_take, cube.double_pass), strict=True)):
         if value is not None:
             chance = [f"{100 * cube.match_chances[k]:.2f} %"] if cube.match_chances is not None else []
-            rows.append([name, f"{value:+.4f}", *chance])
+            rows.append([cube_action_text(name, match), f"{value:+.4f}", *chance])
     answer = _answer(cube)
     lines = [answer, ""] if answer is not None else []
     lines += aligned(rows, left=(0,))
     win, gammon, backgammon, lose_gammon, lose_backgammon = cube.outcomes.cumulative
-    action = cube.action.replace("double", double)
     lines += [
         "",
-        f"{f'the {double} itself: ' if answer is not None else ''}{action}: {cube.why}",
+        f"{'' if answer is None else cube_action_text('the double itself: ', match)}"
+        f"{cube_action_text(cube.action, match)}: {cube.why}",
         f"wins {100 * win:.1f} % (gammons {100 * gammon:.1f}, backgammons {100 * backgammon:.1f}), loses "
         f"{100 * (1 - win):.1f} % ({100 * lose_gammon:.1f}, {100 * lose_backgammon:.1f})",
     ]
@@ -235,9 +234,9 @@ def _pr(summary: Summary) -> str:
 
 def _choice_row(choice: Choice, players: tuple[str, str]) -> list[str]:
     dice = "{}{}:".format(*choice.before.dice) if choice.before.dice else ""
-    made = f"{dice} {choice.made or 'no legal play'}".strip()
+    made = f"{dice} {cube_action_text(choice.made, choice.before) or 'no legal play'}".strip()
     lost = round(choice.error, 3) > 0
-    better = f"better {choice.best}" if lost else ""
+    better = f"better {cube_action_text(choice.best, choice.before)}" if lost else ""
     loss = f"{-choice.error:.3f}" if lost else ""
     return [f"{choice.number})", players[choice.player], choice.mark, made, loss, better]
 
@@ -377,13 +376,14 @@ def _html_table(head: list[str], rows: list[list[str]]) -> str:
 
 def _figure(choice: Choice, players: tuple[str, str]) -> str:
     match, names = choice.before, (_short(players[0]), _short(players[1]))
+    made, best = (cube_action_text(action, match) for action in (choice.made, choice.best))
     if choice.ranked:
-        best = choice.ranked[0].equity
+        highest = choice.ranked[0].equity
         own = next(each for each in choice.ranked if str(each.play) == choice.made)
         listed = list(choice.ranked[:4]) + ([] if own in choice.ranked[:4] else [own])
         rows = "".join(
             f'<tr><td class="text{" made" if each is own else ""}">{escape(str(each.play))}</td>'
-            f"<td>{each.equity:+.3f}</td><td>{each.equity - best:.3f}</td></tr>"
+            f"<td>{each.equity:+.3f}</td><td>{each.equity - highest:.3f}</td></tr>"
             for each in listed
         )
         table = f"<table>{rows}</table>"
@@ -392,7 +392,7 @@ def _figure(choice: Choice, players: tuple[str, str]) -> str:
     return (
         f"<figure><h3>{escape(f'Game {choice.game}, {choice.number})')} {escape(players[choice.player])} "
         f"{choice.mark} {-choice.error:.3f}</h3>{draw_svg(match, names)}"
-        f"<figcaption>{escape(due_text(match, players))}: <b>{escape(choice.made)}</b>, better {escape(choice.best)}"
+        f"<figcaption>{escape(due_text(match, players))}: <b>{escape(made)}</b>, better {escape(best)}"
         f"{table}<code>{escape(whole_id(match))}</code></figcaption></figure>"
     )
 

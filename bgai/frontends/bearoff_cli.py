@@ -23,6 +23,7 @@ from bgai.evaluation.bearoff_tables import (
     write_tables,
 )
 from bgai.evaluation.two_sided import DEFAULT_MEN, FEWEST_MEN, MOST_MEN, Cube, positions_of
+from bgai.files import check_can_be_written
 from bgai.notation.ids import parse_id
 from bgai.progress import progress_bar
 from bgai.rules.outcome import Outcomes
@@ -71,8 +72,9 @@ def run(args: argparse.Namespace) -> int:
         lines = position_lines(_tables(path), match.position)
         if match.length or match.dice:
             aside = " and ".join(["the score"] * bool(match.length) + ["the dice"] * bool(match.dice))
+            counts = "counts" if aside == "the score" else "count"
             print(
-                f"for money and before the roll: {aside} of the identifier counts for nothing here", file=sys.stderr
+                f"for money and before the roll: {aside} of the identifier {counts} for nothing here", file=sys.stderr
             )
     elif path.is_file():
         lines = info_lines(path, _tables(path), os.environ)
@@ -103,7 +105,8 @@ def _build(path: Path, men: int | None) -> int:
         print(f"{error}; it is made anew")
     began = time.perf_counter()
     wanted = men or DEFAULT_MEN
-    path.parent.mkdir(parents=True, exist_ok=True)  # what cannot be written is said before the work
+    path.parent.mkdir(parents=True, exist_ok=True)
+    check_can_be_written(path, "--build")
     with progress_bar(total=positions_of(wanted), unit=" positions", desc="bearoff") as bar:
         tables = build_tables(wanted, bar.update)
     write_tables(path, tables)
@@ -158,5 +161,7 @@ def _cube(tables: BearoffTables, mine: np.ndarray, theirs: np.ndarray, cube: Cub
     if cube is Cube.THEIRS:
         return equity
     decision = tables.two.decision(mine, theirs, cube)
-    action = ("double, " if decision.doubles else "no double, ") + ("take" if decision.takes else "pass")
-    return f"{equity}, {action} (no double {float(decision.hold):+.4f}, double and take {float(decision.taken):+.4f})"
+    double = "redouble" if cube is Cube.MINE else "double"
+    action = f"{'' if decision.doubles else 'no '}{double}, {'take' if decision.takes else 'pass'}"
+    hold, taken = float(decision.hold), float(decision.taken)
+    return f"{equity}, {action} (no {double} {hold:+.4f}, {double} and take {taken:+.4f})"

@@ -12,6 +12,7 @@ from dataclasses import astuple, dataclass, replace
 from typing import TextIO
 from unicodedata import east_asian_width
 
+from bgai.progress import printable
 from bgai.rules.position import BAR, OPPONENT_BAR, Position
 
 WIDTH = 80
@@ -105,8 +106,7 @@ def _can_show(encoding: str | None, style: Style) -> bool:
 
 def _short(name: str) -> str:
     """The name, or its end, in at most 15 columns; Chinese signs take two."""
-    printable = "".join(sign if sign.isprintable() else "?" for sign in name)
-    short = printable
+    short = printable(name)
     while sum(2 if east_asian_width(sign) in "WF" else 1 for sign in short) > _NAME:
         short = ".." + short.removeprefix("..")[1:]
     return short

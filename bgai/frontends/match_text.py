@@ -30,6 +30,15 @@ def cube_text(match: Match, players: tuple[str, str] = PLAYERS) -> str:
     return f"cube {match.cube} {owner}"
 
 
+def _again(match: Match) -> str:
+    return "re" if match.cube_owner == match.turn else ""
+
+
+def cube_action_text(action: str, match: Match) -> str:
+    """An action such as "double, take" in the words that fit the cube: its owner redoubles."""
+    return action.replace("double", f"{_again(match)}double")
+
+
 def due_text(match: Match, players: tuple[str, str] = PLAYERS) -> str:
     """What is due now and by whom."""
     here, other = players[match.turn], players[1 - match.turn]
@@ -37,12 +46,11 @@ def due_text(match: Match, players: tuple[str, str] = PLAYERS) -> str:
         case "opening":
             return "both throw a die to begin"
         case "roll":
-            return f"{here} to roll or double" if "double" in match.actions else f"{here} to roll"
+            return f"{here} to roll or {_again(match)}double" if "double" in match.actions else f"{here} to roll"
         case "play":
             return "{} to play {}-{}".format(here, *(match.dice or ()))
         case "take":
-            doubles = "doubles" if match.cube_owner is None else "redoubles"
-            return f"{here} {doubles} to {2 * match.cube}, {other} to answer"
+            return f"{here} {_again(match)}doubles to {2 * match.cube}, {other} to answer"
         case "resign":
             return f"{here} resigns {KINDS[match.resigned]}, {other} to answer"
     winner = match.winner if match.winner is not None else 0

@@ -233,7 +233,7 @@ class Match:
     def resign(self, kind: int) -> Match:
         """The player on roll offers to lose a single game (1), a gammon (2) or a backgammon (3)."""
         self._expect("resign", "roll", "play")
-        if kind not in KINDS or isinstance(kind, bool):
+        if not isinstance(kind, int) or isinstance(kind, bool) or kind not in KINDS:
             raise IllegalAction(f"one resigns 1, 2 or 3 (single game, gammon, backgammon), not {kind!r}")
         return replace(self, decision="resign", resigned=kind)
 
@@ -319,7 +319,7 @@ def _check_types(match: Match) -> None:
         _whole(f"the score of player {player}", points, 0, MOST_SCORE)
     object.__setattr__(match, "score", score)
     _whole("turn", match.turn, 0, 1, "the player on roll")
-    if match.decision not in _DUE:
+    if not isinstance(match.decision, str) or match.decision not in _DUE:
         raise InvalidMatch(f"decision must be one of {', '.join(_DUE)}, not {match.decision!r}")
     if match.dice is not None:
         try:

@@ -107,7 +107,7 @@ def batch(body: Mapping[str, Any], ends: float, *, most: int) -> dict[str, Any]:
     those that have not been reached at the moment `ends` of `time.monotonic`."""
     only_known(body, ("ask", "bot", "positions", "limit"))
     ask = body.get("ask", "plays")
-    if ask not in BATCHED:
+    if not isinstance(ask, str) or ask not in BATCHED:
         raise BadRequest(f"ask must be {', '.join(BATCHED)}, not {str(ask)[:20]!r}")
     given = body.get("positions")
     if not isinstance(given, list) or not given:

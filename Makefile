@@ -4,6 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
+# One stage of a chain; a stage that was stopped goes on, one that is finished says so.
+stage = $(BIN)/bgai train $(1) --resume || { echo "all stages go on with: make $@"; exit 1; }
+
 .PHONY: help install train train-hour train-strong test test-slow test-web lint bench clean
 
 help:
@@ -40,22 +43,22 @@ train: install
 
 # An hour, for a bot that is better than gnubg 0-ply.
 train-hour: install
-	$(BIN)/bgai train hour-1 --resume
-	$(BIN)/bgai train hour-2 --resume
+	$(call stage,hour-1)
+	$(call stage,hour-2)
 
 # All stages of the strongest bot, about nine hours; stopped with Ctrl-C they go on when called again.
 train-strong: install
-	$(BIN)/bgai train strong-1 --resume
-	$(BIN)/bgai train strong-2 --resume
-	$(BIN)/bgai train strong-3 --resume
-	$(BIN)/bgai train strong-4 --resume
-	$(BIN)/bgai train strong-5 --resume
-	$(BIN)/bgai train strong-6 --resume
-	$(BIN)/bgai train strong-7 --resume
-	$(BIN)/bgai train strong-8 --resume
-	$(BIN)/bgai train strong-9 --resume
-	$(BIN)/bgai train strong-10 --resume
-	$(BIN)/bgai train strong-11 --resume
+	$(call stage,strong-1)
+	$(call stage,strong-2)
+	$(call stage,strong-3)
+	$(call stage,strong-4)
+	$(call stage,strong-5)
+	$(call stage,strong-6)
+	$(call stage,strong-7)
+	$(call stage,strong-8)
+	$(call stage,strong-9)
+	$(call stage,strong-10)
+	$(call stage,strong-11)
 
 test: install
 	$(BIN)/python -m pytest

@@ -154,7 +154,7 @@ def _info(args: argparse.Namespace) -> int:
     print(f"pure bearoffs: {'by exact tables' if bot.bearoff else 'by the network'}")
     card = dict(bot.card)
     config, strength = str(card.pop("config", "")), card.pop("strength", None)
-    told = [f"{key}: {value}" for key, value in sorted(card.items())]
+    told = [line for key, value in sorted(card.items()) for line in _card_lines(key, value)]
     if isinstance(strength, dict):
         told += [f"strength against {name}: {_score_text(score)}" for name, score in strength.items()]
     if config:
@@ -164,6 +164,22 @@ def _info(args: argparse.Namespace) -> int:
     for line in told:  # whatever a stranger wrote there
         print(f"  {printable(line)}")
     return 0
+
+
+def _card_lines(key: str, value: Any) -> list[str]:
+    """A card's entry: on one line, or a line for each part."""
+    parts: list[Any] = value if isinstance(value, list) else []
+    if isinstance(value, dict):
+        parts = [{name: part} for name, part in value.items()]
+    if not parts or not all(isinstance(part, dict) for part in parts):
+        return [f"{key}: {value}"]
+    return [f"{key}:", *(f"  {', '.join(f'{name} {_flat(each)}' for name, each in part.items())}" for part in parts)]
+
+
+def _flat(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {part}" for name, part in value.items())
+    return str(value)
 
 
 def _score_text(score: Any) -> str:

@@ -694,7 +694,7 @@ def test_the_command_knows_positions(say):
     assert code == 2 and "there are no bearoff tables" in err
     say("--build", "--men", "2")
     code, out, err = say(sure_id)
-    assert code == 0 and "wins 52.78%" in out and "cube his: +0.1111, redouble, take" in out
+    assert code == 0 and "wins 52.78%" in out and "cube of the player to roll: +0.1111, redouble, take" in out
     xgid, bare = (
         "XGID=--A--A------------------a-:0:0:1:00:0:0:0:0:10",
         "--A--A------------------a-:0:0:1:00:0:0:0:0:10",

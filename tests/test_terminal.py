@@ -232,7 +232,7 @@ def test_hints_are_the_bots_ranking_with_the_numbers_of_the_list(tmp_path):
             "win",
             f"{outcomes.win_chance:.1%}",
         ]
-    assert f"Best plays according to {bot.name}:" in person.heard
+    assert f"Best plays according to {bot.name}, with their numbers in list:" in person.heard
 
 
 def test_a_long_list_comes_in_pages(tmp_path):

@@ -620,7 +620,7 @@ def test_strength_less_luck_is_what_the_arena_finds(short, tmp_path, capsys):
     assert run(short, folder, *less, "--set", "export.beginner_games=0", "--set", "export.normal_games=0") == 0
     bot = folder / "bots" / "strong.safetensors"
     _, card = load_checkpoint(bot)
-    words = card["measured_by"].replace("strong", str(bot)).replace("OPPONENT", "pubeval").split()
+    words = card["measured_by"].replace("OPPONENT", "pubeval").split()
     assert words[:2] == ["BGAI_BEAROFF=off", "bgai"] and words[-1] == "--luckless"
     capsys.readouterr()
     assert main([*words[2:], "--json", str(tmp_path / "again.json")]) == 0
@@ -944,7 +944,7 @@ def test_stopped_while_it_is_measured(config, finished, tmp_path, monkeypatch, c
 @pytest.mark.parametrize(
     ("override", "words"),
     [
-        ("network.hidden=[9]", ["network.hidden is (8,) there, (9,) here"]),
+        ("network.hidden=[9]", ["network.hidden is [8] there, [9] here"]),
         ("run.seed=4", ["run.seed is 3 there, 4 here"]),
         ("learning.optimizer=sgd", ["learning.optimizer is 'adam' there, 'sgd' here"]),
     ],
@@ -1088,6 +1088,18 @@ def test_a_run_begins_with_a_bot(config, finished, tmp_path):
     given, _ = load_checkpoint(bot)
     for mine, theirs in zip(begun.layers, given.layers, strict=True):
         assert same(mine, theirs)
+
+
+def test_a_run_says_that_it_begins_with_an_unfinished_one(short, finished, tmp_path, monkeypatch, capsys):
+    with monkeypatch.context() as patched:
+        stop_at_save(patched, 3)
+        assert run(short, tmp_path / "half") == 130
+    games = games_of_resume_point(tmp_path / "half")
+    for start in (tmp_path / "half", finished):
+        capsys.readouterr()
+        assert run(short, tmp_path / "next" / start.name, "--set", f"network.start={start}") == 0
+        told = f"{start} is not finished: this run begins with its weights after {games:,} games"
+        assert (told in capsys.readouterr().out) == (start != finished)
 
 
 def test_a_start_that_does_not_fit_is_refused_before_the_run_begins(config, finished, tmp_path, capsys):

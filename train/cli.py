@@ -24,7 +24,7 @@ def add_train_parser(subparsers: Any) -> None:
         ),
         epilog="Example: bgai train quick --run runs/mine --set run.seed=2",
     )
-    parser.add_argument("config", metavar="CONFIG", help="a TOML file, or the name of a shipped one: quick")
+    parser.add_argument("config", metavar="CONFIG", help="a TOML file, or the name of a shipped one, such as quick")
     parser.add_argument("--run", metavar="FOLDER", type=Path, help="folder of the run (default: runs/NAME)")
     parser.add_argument("--resume", action="store_true", help="go on with the run if it was begun before")
     parser.add_argument(
@@ -63,7 +63,7 @@ def run_train(args: argparse.Namespace) -> int:
         if differing:
             raise RunError(
                 f"the run in {folder.path} was begun with another config ({'; '.join(differing)}); "
-                "give another folder with --run"
+                "repeat the --set options that it was begun with, or give another folder with --run"
             )
         unmeasured = not config.report.final_games and (folder.bots / "strong.safetensors").exists()
         if folder.results.exists() or unmeasured:
@@ -80,6 +80,8 @@ def run_train(args: argparse.Namespace) -> int:
             folder.begin(config)
         folder.make_folders()  # one of them may be gone
         folder.remove_leftovers()
+        if not args.quiet:
+            print(f"{folder.path}: {config.run.games:,} games; Ctrl-C stops them safely, --resume goes on")
         if not train(config, folder, quiet=args.quiet):
             overrides = [word for override in args.set for word in ("--set", override)]
             words = ["bgai", "train", args.config, "--run", str(folder.path), *overrides, "--resume"]
@@ -130,5 +132,10 @@ def _differences(begun: Config, config: Config) -> list[str]:
         for key in dataclasses.fields(old):
             a, b = getattr(old, key.name), getattr(new, key.name)
             if a != b and key.name != "workers":
-                lines.append(f"{section.name}.{key.name} is {a!r} there, {b!r} here")
+                lines.append(f"{section.name}.{key.name} is {_as_told(a)} there, {_as_told(b)} here")
     return lines
+
+
+def _as_told(value: Any) -> str:
+    """As a config would have it: lists, not tuples."""
+    return repr(list(value) if isinstance(value, tuple) else value)

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,9 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
     state = folder.load_resume()
     start = starting_network(config) if state is None else None
     if start is not None:
+        if early := unfinished(Path(config.network.start)):
+            folder.log(early)
+            print(early, flush=True)
         if config.network.revive:
             start = with_living_units(start, run.seed, folder)
         learner.begin_with(start)
@@ -188,8 +192,15 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
         stop_on_signal() as stop,
     ):
         if state is None:
-            measure_strength()
+            if report.strength_games and opponents and not quiet:
+                say_beside(bar, "measuring what it begins with")
+            sentence = measure_strength()
             save_resume()
+            if not quiet and sentence:
+                say_beside(bar, f"{0:>11,} games  {seconds() / 60:5.1f} min  {sentence}")
+        elif not quiet:
+            say_beside(bar, f"resumed after {done:,} games")
+        bar.unpause()  # what came so far tells nothing of how long games will take
         saved = time.monotonic()
         arriving = start_batch(pool) if done < run.games else None
         while arriving is not None and not stop.is_set():
@@ -353,6 +364,14 @@ def starting_network(config: Config) -> Network | None:
         return grown(network, config.network.hidden, config.run.seed, copies=not config.network.revive)
     except ValueError as error:
         raise RunError(f"{where}: {error}") from None
+
+
+def unfinished(start: Path) -> str:
+    """A sentence where a run is to begin with the weights of a run that is not finished."""
+    if not start.is_dir() or (start / "bots" / "strong.safetensors").is_file():
+        return ""
+    games = bgai.bots.load(start, bearoff=False).card.get("games", 0)
+    return f"{start} is not finished: this run begins with its weights after {games:,} games"
 
 
 def with_living_units(network: Network, seed: int, folder: RunFolder) -> Network:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,8 @@ def measure_bots(
         scores |= {labels[a]: match.score.turned() for (a, b), match in matches.items() if b == number}
         network, card = load_checkpoint(bots / f"{level}.safetensors")
         card["strength"] = strength.as_numbers(scores, games)
-        command = f"bgai arena {level} OPPONENT --games {games} --seed {seed}" + " --luckless" * luckless
+        file = shlex.quote(str(bots / f"{level}.safetensors"))
+        command = f"bgai arena {file} OPPONENT --games {games} --seed {seed}" + " --luckless" * luckless
         card["measured_by"] = f"BGAI_BEAROFF=off {command}"
         save_checkpoint(bots / f"{level}.safetensors", network, card)
     table = [*cross_table(labels, matches), "", *match_lines(labels, matches)]

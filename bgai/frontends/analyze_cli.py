@@ -329,7 +329,7 @@ body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem aut
 table {{ border-collapse: collapse; margin: 1rem 0 }} th, td {{ padding: .25rem .7rem; text-align: right }}
 th:first-child, td:first-child, td.text {{ text-align: left }} tr {{ border-bottom: 1px solid #ddd }}
 figure {{ margin: 2rem 0; border-top: 1px solid #ddd; padding-top: 1rem }} svg {{ max-width: 34rem; height: auto }}
-.made {{ font-weight: bold }} code {{ font-size: .85rem; color: #666 }}
+.made {{ font-weight: bold }} pre {{ overflow-x: auto }} code {{ font-size: .85rem; color: #666 }}
 </style></head><body>
 <h1>{title}</h1>
 <p>{subtitle}</p>
@@ -388,7 +388,7 @@ def _figure(choice: Choice, players: tuple[str, str]) -> str:
         )
         table = f"<table>{rows}</table>"
     else:
-        table = "".join(f"<p>{escape(line)}</p>" for line in cube_lines(choice.cube, match)) if choice.cube else ""
+        table = f"<pre>{escape(chr(10).join(cube_lines(choice.cube, match)))}</pre>" if choice.cube else ""
     return (
         f"<figure><h3>{escape(f'Game {choice.game}, {choice.number})')} {escape(players[choice.player])} "
         f"{choice.mark} {-choice.error:.3f}</h3>{draw_svg(match, names)}"

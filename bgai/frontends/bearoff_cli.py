@@ -156,7 +156,11 @@ def _side(who: str, tables: BearoffTables, men: np.ndarray) -> str:
 
 
 def _cube(tables: BearoffTables, mine: np.ndarray, theirs: np.ndarray, cube: Cube) -> str:
-    where = {Cube.CENTRED: "cube in the middle", Cube.MINE: "cube his", Cube.THEIRS: "cube the opponent's"}[cube]
+    where = {
+        Cube.CENTRED: "cube in the middle",
+        Cube.MINE: "cube of the player to roll",
+        Cube.THEIRS: "cube of the opponent",
+    }[cube]
     equity = f"{where}: {float(tables.two.equity(mine, theirs, cube)):+.4f}"
     if cube is Cube.THEIRS:
         return equity

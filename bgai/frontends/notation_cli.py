@@ -117,8 +117,10 @@ def _show(args: argparse.Namespace) -> int:
     print(due_text(match))
     if args.svg:
         write_atomically(args.svg, svg.encode())
+        print(f"wrote {args.svg}", file=sys.stderr)
     if args.png:
         write_atomically(args.png, png)
+        print(f"wrote {args.png}", file=sys.stderr)
     return 0
 
 

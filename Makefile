@@ -7,19 +7,20 @@ INSTALLED := $(VENV)/.installed
 # One stage of a chain; a stage that was stopped goes on, one that is finished says so.
 stage = $(BIN)/bgai train $(1) --resume || { echo "all stages go on with: make $@"; exit 1; }
 
-.PHONY: help install train train-hour train-strong test test-slow test-web lint bench clean
+.PHONY: help install train train-hour train-long train-strong test test-slow test-web lint bench clean
 
 help:
-	@echo "make install    .venv with everything that is tested, and the referees where they exist"
-	@echo "make train      train configs/quick.toml, measure and leave three bots in runs/quick/bots"
-	@echo "make train-hour     train a bot that is better than gnubg 0-ply, configs/hour-1.toml and hour-2.toml"
-	@echo "make train-strong  train the strongest bot, configs/strong-1.toml to strong-11.toml"
-	@echo "make test       the fast tests"
-	@echo "make test-slow  the long proofs"
-	@echo "make test-web   the page in a browser (installs playwright, and Debian's chromium where apt-get may)"
-	@echo "make lint       ruff and mypy"
-	@echo "make bench      speeds, beside other programs where they are installed"
-	@echo "make clean      remove .venv and caches; runs/ stays"
+	@echo "make install       .venv with everything that is tested, and the referees where they exist"
+	@echo "make train         train configs/quick.toml, measure and leave three bots in runs/quick/bots"
+	@echo "make train-hour    train a bot that is better than gnubg 0-ply, configs/hour-1.toml and hour-2.toml"
+	@echo "make train-long    train one nearly as good as the strongest: after these configs/long.toml, 3.5 hours in all"
+	@echo "make train-strong  train the strongest bot, configs/strong-1.toml to strong-11.toml, 9 hours"
+	@echo "make test          the fast tests"
+	@echo "make test-slow     the long proofs"
+	@echo "make test-web      the page in a browser (installs playwright, and Debian's chromium where apt-get may)"
+	@echo "make lint          ruff and mypy"
+	@echo "make bench         speeds, beside other programs where they are installed"
+	@echo "make clean         remove .venv and caches; runs/ stays"
 
 install: $(INSTALLED)
 
@@ -45,6 +46,10 @@ train: install
 train-hour: install
 	$(call stage,hour-1)
 	$(call stage,hour-2)
+
+# Three and a half hours, for one that comes near the strongest.
+train-long: train-hour
+	$(call stage,long)
 
 # All stages of the strongest bot, about nine hours; stopped with Ctrl-C they go on when called again.
 train-strong: install

@@ -64,6 +64,19 @@ def test_round_trip_to_the_bit(tmp_path, name, hidden):
         assert bias.tobytes() == bias_there.tobytes()
 
 
+def test_weights_of_half_precision_take_half_the_room_and_are_the_same(tmp_path):
+    network = tiny_network((40, 200, 100))
+    for name, each in (("whole", network), ("half", network.halved())):
+        save_checkpoint(tmp_path / name, each, CARD)
+        found, _ = load_checkpoint(tmp_path / name)
+        for mine, theirs in zip(each.layers, found.layers, strict=True):
+            assert all(
+                a.tobytes() == b.tobytes() and b.dtype == np.float32 for a, b in zip(mine, theirs, strict=True)
+            )
+    sizes = {name: (tmp_path / name).stat().st_size for name in ("whole", "half")}
+    assert sizes["whole"] - sizes["half"] == pytest.approx(2 * (40 * 200 + 200 * 100), abs=64)  # and the header
+
+
 def test_saving_what_was_loaded_gives_the_same_content(tmp_path, bot_file):
     again = tmp_path / "again.safetensors"
     save_checkpoint(again, *load_checkpoint(bot_file))

@@ -17,7 +17,7 @@ import pytest
 import torch
 
 from bgai.arena.duplicate import play_match
-from bgai.bots import ValueBot, open_bot
+from bgai.bots import ValueBot, load, open_bot
 from bgai.cli import main
 from bgai.evaluation.checkpoint import load_checkpoint
 from bgai.evaluation.encoding import encoding
@@ -29,7 +29,7 @@ from bgai.rules.position import Position, start_board, turn
 from train import strength
 from train.folder import RunFolder
 from train.learner import Learner, NotFinite, Pairs, schedule
-from train.lessons import play_lesson, start_lesson
+from train.lessons import mean_of, play_lesson, start_lesson
 from train.loop import batch_size, reaches
 from train.model import ValueModel, to_network
 from train.results import graded_bots, measure_bots
@@ -1088,6 +1088,37 @@ def test_a_run_begins_with_a_bot(config, finished, tmp_path):
     given, _ = load_checkpoint(bot)
     for mine, theirs in zip(begun.layers, given.layers, strict=True):
         assert same(mine, theirs)
+
+
+def test_a_committee_says_the_mean(finished):
+    networks = [load(bot, bearoff=False).network for bot in (finished, "normal")]
+    boards, starts = np.tile(start_board(), (3, 1)), np.arange(4)
+    said = [network.outcomes(boards, boards, starts) for network in networks]
+    together = mean_of([network.outcomes for network in networks])(boards, boards, starts)
+    np.testing.assert_allclose(together, (said[0] + said[1]) / 2, rtol=1e-6)
+    assert np.abs(said[0] - said[1]).max() > 0.01
+
+
+def test_a_run_is_taught_by_a_committee(short, finished, tmp_path, capsys):
+    words = [
+        "--set",
+        f"network.start={finished}",
+        "--set",
+        "learning.lambda_start=0",
+        "--set",
+        "learning.lambda_end=0",
+    ]
+    assert run(short, tmp_path / "alone", *words) == 0
+    assert run(short, tmp_path / "taught", *words, "--set", 'learning.committee=["normal"]') == 0
+    boards = np.tile(start_board(), (1, 1))
+    alone, taught, teacher = (
+        load(bot, bearoff=False).network.outcomes_of(boards)
+        for bot in (tmp_path / "alone", tmp_path / "taught", "normal")
+    )
+    assert np.abs(taught - teacher).sum() < np.abs(alone - teacher).sum()
+    capsys.readouterr()
+    assert run(short, tmp_path / "none", "--set", 'learning.committee=["nobody"]') == 2
+    assert "learning.committee: " in capsys.readouterr().err and not (tmp_path / "none").exists()
 
 
 def test_a_run_says_that_it_begins_with_an_unfinished_one(short, finished, tmp_path, monkeypatch, capsys):

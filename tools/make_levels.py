@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ def make(strong: Path, weaker: Path, folder: Path, stages: list[Path]) -> None:
     """The three bot files, cards without strength. `stages` are the runs that made the strong one, first to last; the
     others get habits and the network of `weaker`."""
     network, card = load_checkpoint(weaker)
+    network = replace(network, sketch=None)  # habits may like what a sketch would leave out
     for level, (habits, character) in LEVELS.items():
         told = {"name": level, "description": character, "habits": habits.as_card()}
         save_checkpoint(folder / f"{level}.safetensors", network, _kept(card) | told)

@@ -50,6 +50,7 @@ def run_train(args: argparse.Namespace) -> int:
     from train.loop import (  # and before the folder is made: a package may be missing
         ARENA_SEED,
         check_device,
+        committee,
         starting_network,
         train,
     )
@@ -74,6 +75,7 @@ def run_train(args: argparse.Namespace) -> int:
     else:
         check_device(config.run.device)
         starting_network(config)  # what cannot be begun with is told before the folder is made
+        committee(config)
         folder.check_is_new()
     with folder.held():
         if not going_on:

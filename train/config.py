@@ -121,6 +121,9 @@ class Learning:
     that the difference between the two is learned; needs `luck_by_network`."""
     rivalry: float = 0.0
     """How much the squared errors of these differences count."""
+    committee: tuple[str, ...] = ()
+    """Other bots, as `network.start` names them, whose values are averaged with the network's own in self-play. Their
+    errors are partly others, so their mean is a better teacher than any one of them."""
     all_dice: float = 0.0
     """Share of the positions that are learned from, the mean over all 21 rolls being their target: 21 times as dear
     as a play, and free of the luck of the dice. 0 learns from all positions, with λ-returns."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from typing import NamedTuple
 
@@ -59,6 +59,21 @@ def play_lesson(
     targets = all_dice_targets(evaluate, boards, sketch if ways.sift else None)
     beside = tuple(array[drawn] for array in (games.rolled, games.has_rival, games.rivals, games.rivals_rolled))
     return Lesson(games, boards, targets, *beside, aside, roughly)
+
+
+def mean_of(evaluators: Sequence[Evaluator]) -> Evaluator:
+    """A committee: the mean of what several say."""
+    if len(evaluators) == 1:
+        return evaluators[0]
+
+    def evaluate(parents: np.ndarray, boards: np.ndarray, starts: np.ndarray) -> np.ndarray:
+        total = evaluators[0](parents, boards, starts)
+        for other in evaluators[1:]:
+            total += other(parents, boards, starts)
+        total /= len(evaluators)
+        return total
+
+    return evaluate
 
 
 def start_lesson(

@@ -34,7 +34,7 @@ from train.config import Config
 from train.folder import RunError, RunFolder
 from train.grow import grown, revived, with_encoding
 from train.learner import Learner, NotFinite, Pairs, schedule
-from train.lessons import start_lesson
+from train.lessons import mean_of, start_lesson
 from train.model import to_network
 from train.selfplay import Games, SelfPlay, play_games
 
@@ -68,6 +68,7 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
         rivalry=learning.rivalry,
     )
     sketcher = sketch_learner(config)
+    others = [network.outcomes for network in committee(config)]
 
     state = folder.load_resume()
     start = starting_network(config) if state is None else None
@@ -152,7 +153,7 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
 
     def start_batch(pool: ThreadPoolExecutor) -> Any:
         return start_lesson(
-            to_network(inputs, playing).halved().outcomes,
+            mean_of([to_network(inputs, playing).halved().outcomes, *others]),
             seed=run.seed,
             first=done,
             count=min(batch_size(done, run.first_batch_games, run.batch_games), run.games - done),
@@ -372,6 +373,14 @@ def unfinished(start: Path) -> str:
         return ""
     games = bgai.bots.load(start, bearoff=False).card.get("games", 0)
     return f"{start} is not finished: this run begins with its weights after {games:,} games"
+
+
+def committee(config: Config) -> list[Network]:
+    """The networks of learning.committee. Raises RunError."""
+    try:
+        return [bgai.bots.load(name, bearoff=False).network.halved() for name in config.learning.committee]
+    except (ValueError, OSError) as error:
+        raise RunError(f"learning.committee: {error}") from None
 
 
 def with_living_units(network: Network, seed: int, folder: RunFolder) -> Network:

@@ -3,7 +3,7 @@
 The file says what it is: metadata `format` = "bgai-bot", `version`, `encoding`, `sha256` of the weights, and `card`,
 a JSON object of what the bot was trained on and how strong it measured. Tensors: layer0.weight [out, in], layer0.bias
 [out], layer1... A network with a sketch has its tensors, too, as sketch.layer0.weight and so on, and its encoding as
-`sketch_encoding`.
+`sketch_encoding`. Tensors are float32, or float16 where that says exactly the same (see `Network.halved`).
 """
 
 from __future__ import annotations
@@ -96,9 +96,20 @@ def load_checkpoint(path: str | os.PathLike[str]) -> Checkpoint:
 def _tensors(network: Network, prefix: str) -> dict[str, np.ndarray]:
     tensors = {}
     for number, (weights, bias) in enumerate(network.layers):
-        tensors[f"{prefix}layer{number}.weight"] = np.ascontiguousarray(weights)
+        tensors[f"{prefix}layer{number}.weight"] = _shortest(weights)
         tensors[f"{prefix}layer{number}.bias"] = np.ascontiguousarray(bias)
     return tensors
+
+
+def _shortest(weights: np.ndarray) -> np.ndarray:
+    """In half precision where nothing is lost by it."""
+    with np.errstate(over="ignore"):
+        half = weights.astype(np.float16)
+    return np.ascontiguousarray(half if np.array_equal(half, weights) else weights)
+
+
+def _whole(tensor: np.ndarray) -> np.ndarray:
+    return tensor.astype(np.float32) if tensor.dtype == np.float16 else tensor
 
 
 def _digest(tensors: dict[str, np.ndarray]) -> str:
@@ -116,7 +127,7 @@ def _network(file: str, tensors: dict[str, np.ndarray], encoding_name: str, sket
     if set(tensors) != names:
         wrong = ", ".join(sorted(set(tensors) ^ names)[:4])
         raise InvalidCheckpoint(f"{file} does not hold whole layers, each with a weight and a bias (see {wrong})")
-    layers: list[Layer] = [(tensors[f"layer{i}.weight"], tensors[f"layer{i}.bias"]) for i in range(count)]
+    layers: list[Layer] = [(_whole(tensors[f"layer{i}.weight"]), tensors[f"layer{i}.bias"]) for i in range(count)]
     for number, (weights, bias) in enumerate(layers):
         if weights.ndim != 2 or bias.ndim != 1:
             raise InvalidCheckpoint(f"{file}: layer {number} has the wrong number of dimensions")

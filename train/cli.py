@@ -8,6 +8,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+from bgai.progress import Lasting
 from train.config import Config, ConfigError, Report, find_config, from_toml
 
 
@@ -83,7 +84,8 @@ def run_train(args: argparse.Namespace) -> int:
         folder.make_folders()  # one of them may be gone
         folder.remove_leftovers()
         if not args.quiet:
-            print(f"{folder.path}: {config.run.games:,} games; Ctrl-C stops them safely, --resume goes on")
+            heading = f"{folder.path}: {config.run.games:,} games; Ctrl-C stops them safely, --resume goes on"
+            print(heading, file=Lasting("stdout"), flush=True)
         if not train(config, folder, quiet=args.quiet):
             overrides = [word for override in args.set for word in ("--set", override)]
             words = ["bgai", "train", args.config, "--run", str(folder.path), *overrides, "--resume"]

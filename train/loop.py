@@ -28,7 +28,7 @@ from bgai.bots import ValueBot
 from bgai.evaluation.checkpoint import save_checkpoint
 from bgai.evaluation.encoding import encoding
 from bgai.evaluation.network import Network
-from bgai.progress import progress_bar, say_beside
+from bgai.progress import Lasting, progress_bar, say_beside
 from train import strength
 from train.config import Config
 from train.folder import RunError, RunFolder
@@ -75,7 +75,7 @@ def train(config: Config, folder: RunFolder, *, quiet: bool = False) -> bool:
     if start is not None:
         if early := unfinished(Path(config.network.start)):
             folder.log(early)
-            print(early, flush=True)
+            print(early, file=Lasting("stdout"), flush=True)
         if config.network.revive:
             start = with_living_units(start, run.seed, folder)
         learner.begin_with(start)
